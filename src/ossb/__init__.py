@@ -1,0 +1,1 @@
+"""Minimal exploration for structured bandits."""

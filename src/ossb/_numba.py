@@ -1,0 +1,57 @@
+"""The one module that touches numba's internals; imported only to compile."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numba
+from numba.core import types
+from numba.core.caching import FunctionCache
+from numba.extending import overload_method
+
+from ossb.kernels import OPTIONS, digest_of
+from ossb.records import publish
+
+
+class DigestCache(FunctionCache):  # type: ignore[misc]
+    """numba's disk cache with a digest of all reachable sources added to the key."""
+
+    def __init__(self, function: Callable[..., Any], digest: str) -> None:
+        super().__init__(function)
+        self._digest = digest
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        records = [digest_of(cls) for cls in _record_classes(sig)]
+        return (*super()._index_key(sig, codegen), self._digest, *records)
+
+
+def _record_classes(sig: Any) -> Iterator[type]:
+    """The record classes among argument types: their methods are part of what is compiled."""
+    for argument in sig:
+        if isinstance(argument, types.BaseNamedTuple):
+            yield argument.instance_class
+        if isinstance(argument, types.BaseTuple):
+            yield from _record_classes(argument)
+
+
+def compile_function(function: Callable[..., Any], digest: str) -> Any:
+    """A dispatcher for the function, cached on disk where it has a file to be cached beside."""
+    publish()
+    dispatcher = numba.njit(**OPTIONS)(function)
+    if function.__module__ != "__main__":
+        dispatcher._cache = DigestCache(function, digest)
+    return dispatcher
+
+
+def dispatcher_type(dispatcher: Any) -> Any:
+    return types.Dispatcher(dispatcher)
+
+
+def publish_method(name: str, signature: Any) -> None:
+    """Let compiled code call the method ``name`` of every record."""
+
+    def resolve(self: Any, *args: Any) -> Any:
+        return getattr(self.instance_class, name, None)
+
+    resolve.__signature__ = signature  # type: ignore[attr-defined]
+    resolve.__name__ = name
+    overload_method(types.BaseNamedTuple, name, strict=False, jit_options=OPTIONS)(resolve)

@@ -1,0 +1,39 @@
+"""What can go wrong, said in one line that names the field, what it must be and what was got."""
+
+from typing import Any
+
+_SHOWN = 80
+
+
+class OssbError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class InputError(OssbError, ValueError):
+    """Something that was passed in is not what it must be.
+
+    Parameters
+    ----------
+    field
+        The name of what is wrong, as the user wrote it: ``theta``, ``arms[3]``.
+    must
+        What has to hold, as the end of "`field` must …".
+    got
+        What was found; left out where there is nothing to show.
+    """
+
+    def __init__(self, field: str, must: str, got: Any = None) -> None:
+        self.field = field
+        self.must = must
+        shown = "" if got is None else f", got {_short(got)}"
+        super().__init__(f"`{field}` must {must}{shown}")
+
+
+class CertificationError(OssbError):
+    """A bound could not be proved to the requested gap."""
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

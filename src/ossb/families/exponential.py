@@ -1,0 +1,57 @@
+"""Exponential observations."""
+
+import math
+from typing import NamedTuple
+
+from numpy.random import Generator
+
+from ossb.families.excess import excess
+from ossb.kernels import kernel
+from ossb.records import record
+
+
+@kernel
+def exponential_kl(p: float, q: float) -> float:
+    """p/q − 1 − ln(p/q) = e((p − q)/q), with e(x) = x − ln(1 + x)."""
+    if p == q:
+        return 0.0
+    if q <= 0.0 or p <= 0.0:
+        return math.inf
+    return excess((p - q) / q)
+
+
+@record
+class Exponential(NamedTuple):
+    """Waiting times; with ``sign`` −1, their negatives (for goals that minimise).
+
+    The divergence is not convex in its second mean, so this family has no ``conjugate`` and
+    serves the structures that need none.
+    """
+
+    sign: float = 1.0
+
+    def kl(self, p: float, q: float) -> float:
+        return exponential_kl(self.sign * p, self.sign * q)
+
+    def slope(self, p: float, q: float) -> float:
+        a, b = self.sign * p, self.sign * q
+        if a == b:
+            return 0.0
+        if b <= 0.0:
+            return -self.sign * math.inf
+        return self.sign * (b - a) / (b * b)
+
+    def variance(self, mean: float) -> float:
+        return mean * mean
+
+    def lowest(self) -> float:
+        return 0.0 if self.sign > 0.0 else -math.inf
+
+    def highest(self) -> float:
+        return math.inf if self.sign > 0.0 else 0.0
+
+    def sample(self, mean: float, rng: Generator) -> float:
+        return mean * rng.standard_exponential()
+
+    def covers(self, observation: float) -> bool:
+        return 0.0 <= self.sign * observation < math.inf

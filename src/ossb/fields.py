@@ -1,0 +1,124 @@
+"""Reading what users write into arrays and numbers, refusing what cannot be meant.
+
+Every function takes the value and the name of its field, and answers with a clean value or
+with an error that names the field down to the entry.
+"""
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ossb.errors import InputError
+
+
+def number(value: Any, field: str) -> float:
+    """A finite number: no string, no boolean, no NaN."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+        raise InputError(field, "be a number", value)
+    result = float(value)
+    if not math.isfinite(result):
+        raise InputError(field, "be finite", value)
+    return result
+
+
+def integer(value: Any, field: str, least: int = 0) -> int:
+    """A whole number not below ``least``."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise InputError(field, "be a whole number", value)
+    if value < least:
+        raise InputError(field, f"be at least {least}", int(value))
+    return int(value)
+
+
+def text(value: Any, field: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(field, "be a string", value)
+    return value
+
+
+def choice(value: Any, field: str, options: Iterable[str]) -> str:
+    """One of a few words; a misspelt one is answered with the nearest."""
+    known = list(options)
+    if value in known:
+        return str(value)
+    near = difflib.get_close_matches(str(value), known, 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise InputError(field, f"be one of {', '.join(known)}{hint}", value)
+
+
+def vector(value: Any, field: str, size: int | None = None) -> np.ndarray:
+    """A vector of finite numbers, of a given length if there is one."""
+    if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "fiu":
+        result = np.array(value, dtype=np.float64)
+        if not np.isfinite(result).all():
+            at = int(np.flatnonzero(~np.isfinite(result))[0])
+            raise InputError(f"{field}[{at}]", "be finite", float(result[at]))
+    else:
+        entries = _entries(value, field)
+        result = np.array([number(entry, f"{field}[{i}]") for i, entry in enumerate(entries)])
+    if size is not None and result.size != size:
+        raise InputError(field, f"hold {size} numbers", int(result.size))
+    result.setflags(write=False)
+    return result
+
+
+def matrix(value: Any, field: str, columns: int | None = None) -> np.ndarray:
+    """Rows of finite numbers, all of one length."""
+    if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "fiu":
+        result = np.array(value, dtype=np.float64)
+        if not np.isfinite(result).all():
+            row, column = (int(i) for i in np.argwhere(~np.isfinite(result))[0])
+            raise InputError(f"{field}[{row}][{column}]", "be finite", float(result[row, column]))
+    else:
+        rows = _entries(value, field)
+        lists = [vector(row, f"{field}[{i}]") for i, row in enumerate(rows)]
+        for i, entries in enumerate(lists):
+            if entries.size != lists[0].size:
+                must = f"have as many numbers as {field}[0], {lists[0].size}"
+                raise InputError(f"{field}[{i}]", must, int(entries.size))
+        result = np.array(lists, dtype=np.float64).reshape(len(lists), -1)
+    if columns is not None and result.shape[1] != columns and result.shape[0] > 0:
+        raise InputError(field, f"have {columns} columns", int(result.shape[1]))
+    result.setflags(write=False)
+    return result
+
+
+def pairs(value: Any, field: str, n_nodes: int | None = None) -> np.ndarray:
+    """Pairs of node numbers, as edges are written."""
+    entries = _entries(value, field)
+    result = np.empty((len(entries), 2), dtype=np.int64)
+    for i, entry in enumerate(entries):
+        ends = _entries(entry, f"{field}[{i}]")
+        if len(ends) != 2:
+            raise InputError(f"{field}[{i}]", "be a pair of nodes", entry)
+        for side in (0, 1):
+            node = integer(ends[side], f"{field}[{i}][{side}]")
+            if n_nodes is not None and node >= n_nodes:
+                raise InputError(f"{field}[{i}][{side}]", f"be below {n_nodes}", node)
+            result[i, side] = node
+    result.setflags(write=False)
+    return result
+
+
+def names(value: Any, field: str, size: int | None = None) -> tuple[str, ...]:
+    """Distinct strings."""
+    entries = _entries(value, field)
+    result = tuple(text(entry, f"{field}[{i}]") for i, entry in enumerate(entries))
+    if size is not None and len(result) != size:
+        raise InputError(field, f"hold {size} names, one for each arm", len(result))
+    if len(set(result)) != len(result):
+        twice = next(name for name in result if result.count(name) > 1)
+        raise InputError(field, "be distinct", twice)
+    return result
+
+
+def _entries(value: Any, field: str) -> Sequence[Any]:
+    if isinstance(value, np.ndarray):
+        entries: list[Any] = value.tolist()
+        return entries
+    if isinstance(value, str | bytes | dict) or not isinstance(value, Sequence):
+        raise InputError(field, "be a list", value)
+    return value

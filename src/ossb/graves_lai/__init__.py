@@ -1,0 +1,1 @@
+"""The Graves–Lai program: its bounds, their proofs, and the solvers of each structure."""

@@ -1,0 +1,134 @@
+"""A Graves–Lai bound: its value, its rates, and what proves them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from ossb.errors import InputError
+from ossb.graves_lai.proof import Alternative, Arm, Provable, Report, Support, check
+
+Status = Literal["certified", "heuristic"]
+
+
+class Bounded(Provable, Protocol):
+    """An instance with a bound: what can be proved of it, and how its arms are called."""
+
+    @property
+    def n_arms(self) -> int | None:
+        """Number of arms where they are listed, else None."""
+        ...
+
+    def position(self, arm: Arm) -> int:
+        """Index of a listed arm."""
+        ...
+
+    def arm_name(self, arm: Arm) -> str: ...
+
+    def total_gap(self) -> float:
+        """Σ_x Δ(x) over the listed arms."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """lower ≤ C(θ) ≤ upper, with feasible rates that cost ``value`` = ``upper``.
+
+    Parameters
+    ----------
+    instance
+        What the bound is about.
+    support
+        Arms with a non-zero rate c(x, θ), and the rate: plays per unit of ln t that any
+        uniformly good policy must spend.
+    alternatives
+        Confusing parameters and weights: the proof of ``lower``.
+    multipliers
+        What the instance needs to prove ``upper``; None where a closed form does.
+    status
+        ``certified``, or ``heuristic`` where a side rests on a search that may have missed.
+    """
+
+    instance: Any
+    lower: float
+    upper: float
+    support: Support
+    alternatives: Sequence[Alternative]
+    multipliers: Any = None
+    status: Status = "certified"
+    seconds: float = 0.0
+
+    @property
+    def value(self) -> float:
+        return self.upper
+
+    @property
+    def gap(self) -> float:
+        """Certified relative gap between the two sides."""
+        return 0.0 if self.upper == self.lower else (self.upper - self.lower) / abs(self.upper)
+
+    @property
+    def best_arm(self) -> Arm:
+        arm: Arm = self.instance.best_arm()
+        return arm
+
+    @property
+    def rates(self) -> np.ndarray:
+        """c(x, θ) for every listed arm; for implicit arm sets use ``support``."""
+        if self.instance.n_arms is None:
+            raise InputError("rates", "be read from `support`: the arms are not listed")
+        rates = np.zeros(self.instance.n_arms)
+        for arm, rate in self.support:
+            rates[self.instance.position(arm)] = rate
+        return rates
+
+    def verify(self) -> Report:
+        """Recompute both sides from the instance and the proof alone, with no solver."""
+        return check(
+            self.instance,
+            self.support,
+            self.alternatives,
+            self.multipliers,
+            self.lower,
+            self.upper,
+        )
+
+    def asymptotic_constant(self, epsilon: float = 0.0, gamma: float = 0.0) -> float:
+        """The constant of Theorem 2, (C(θ) + 2 ε ψ(θ)) (1 + γ), for OSSB(ε, γ).
+
+        ψ(θ) = |X| · max_x c(x, θ) · Σ_x Δ(x); the theorem asks for ε < 1/|X|.
+        """
+        n_arms = self.instance.n_arms
+        if n_arms is None:
+            raise InputError("epsilon", "be used with listed arms only")
+        if not 0 <= epsilon < 1 / n_arms:
+            raise InputError("epsilon", f"lie in [0, 1/{n_arms}), as Theorem 2 asks", epsilon)
+        if not 0 <= gamma < np.inf:
+            raise InputError("gamma", "be non-negative", gamma)
+        largest = max((rate for _, rate in self.support), default=0.0)
+        psi = n_arms * largest * self.instance.total_gap()
+        return float((self.value + 2 * epsilon * psi) * (1 + gamma))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The bound as the command line prints it."""
+        return {
+            "value": self.value,
+            "lower": self.lower,
+            "upper": self.upper,
+            "best_arm": _plain(self.best_arm),
+            "rates": [{"arm": _plain(arm), "rate": rate} for arm, rate in self.support],
+            "status": self.status,
+            "seconds": self.seconds,
+        }
+
+    def __repr__(self) -> str:
+        name = self.instance.arm_name(self.best_arm)
+        return (
+            f"<Bound value={self.value:.6g} gap={self.gap:.1e} best_arm={name} "
+            f"support={len(self.support)} {self.status}>"
+        )
+
+
+def _plain(arm: Arm) -> int | list[int]:
+    return list(arm) if isinstance(arm, tuple) else int(arm)

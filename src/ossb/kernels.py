@@ -1,0 +1,103 @@
+"""Kernels: numerical functions with one source and two ways to run.
+
+Called from Python, a kernel is the plain function it was written as, so that one number
+needs no compiler.  ``kernel.compiled`` is the same function compiled by numba and cached on
+disk; compiled code that calls a kernel gets the compiled version by itself.  numba is
+imported only when something is compiled.
+
+Kernels use scalar loops, ``math`` functions and ``x * x``, in strict IEEE arithmetic, so both
+versions agree bit for bit.
+"""
+
+import functools
+import hashlib
+import inspect
+import types as pytypes
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+OPTIONS = {"error_model": "numpy", "nogil": True, "boundscheck": False}
+
+
+class Kernel(Generic[P, R]):
+    """A function that runs interpreted when called, and compiled through ``compiled``."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.function.__module__}.{self.function.__qualname__}>"
+
+    @functools.cached_property
+    def compiled(self) -> Callable[P, R]:
+        """The compiled twin; the first call with new argument types compiles or loads it."""
+        from ossb._numba import compile_function
+
+        twin: Callable[P, R] = compile_function(self.function, digest_of(self.function))
+        return twin
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What numba sees when compiled code refers to this kernel."""
+        from ossb._numba import dispatcher_type
+
+        return dispatcher_type(self.compiled)
+
+
+def kernel(function: Callable[P, R]) -> Kernel[P, R]:
+    """Make a function a kernel."""
+    return Kernel(function)
+
+
+def digest_of(thing: Any) -> str:
+    """Digest of the source of a function or record class and of all of ours that it reaches.
+
+    numba's disk cache watches the file of the compiled function only; without this, editing
+    a called function would silently go on running its old machine code.
+    """
+    digest = hashlib.sha256()
+    for text in sorted(_reachable(thing, set())):
+        digest.update(text.encode())
+    return digest.hexdigest()
+
+
+def _reachable(thing: Any, seen: set[Any]) -> Iterator[str]:
+    if thing in seen:
+        return
+    seen.add(thing)
+    yield f"{thing.__module__}.{thing.__qualname__}\n{_source(thing)}"
+    if isinstance(thing, type):
+        for member in vars(thing).values():
+            if inspect.isfunction(member) and member.__module__ == thing.__module__:
+                yield from _reachable(member, seen)
+        return
+    for name in sorted(_names(thing.__code__)):
+        value = thing.__globals__.get(name)
+        if isinstance(value, Kernel):
+            yield from _reachable(value.function, seen)
+        elif isinstance(value, type) and issubclass(value, tuple):
+            yield from _reachable(value, seen)
+        elif isinstance(value, int | float | str | tuple):
+            yield f"{name} = {value!r}"
+
+
+def _names(code: pytypes.CodeType) -> set[str]:
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, pytypes.CodeType):
+            names |= _names(constant)
+    return names
+
+
+def _source(thing: Any) -> str:
+    try:
+        return inspect.getsource(thing)
+    except (OSError, TypeError):  # typed into a shell: no file to read, so nothing to go stale
+        return repr(thing)

@@ -1,0 +1,8 @@
+"""Structures: what is known of the arms beforehand. One file each, one line here."""
+
+from ossb.structures.base import Bound, Instance, Structure, bound
+from ossb.structures.classical import Classical
+
+__all__ = ["STRUCTURES", "Bound", "Instance", "Structure", "bound"]
+
+STRUCTURES: dict[str, type[Instance]] = {structure.kind: structure for structure in (Classical,)}

@@ -1,0 +1,176 @@
+"""What every structure shares: the common keys of an instance, and the shape of the rest.
+
+A structure class is an instance: what is known of the arms, how they are observed, and the
+true parameter where there is one.  Structures share these common keys and no behaviour; what
+each of them answers is ``Structure``.
+
+Inside, every goal is to maximise: with ``goal = "minimize"`` rewards, means and observations
+carry the sign −1, and the family is the mirrored one.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from ossb import fields as read
+from ossb.errors import CertificationError, InputError
+from ossb.families import FAMILIES, Family, family_named
+from ossb.graves_lai.bound import Bound, Bounded
+from ossb.graves_lai.proof import Arm
+
+__all__ = ["Arm", "Bound", "Instance", "Structure", "bound", "clear_best"]
+
+TIE = 1e-13  # rewards closer than this, relative to the largest, are two best arms
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Instance:
+    """The common keys."""
+
+    kind: ClassVar[str]
+    parameter: ClassVar[str]  # the key of the true parameter
+    observations: ClassVar[tuple[str, ...]]  # families that fit
+    reference: ClassVar[str]
+
+    observation: str = "gaussian"
+    sigma: float = 1.0
+    goal: str = "maximize"
+    name: str = ""
+    arm_names: Sequence[str] = ()
+    note: str = ""
+
+    def _read_common(self, n_arms: int | None) -> None:
+        """Check the common keys; called first by every structure."""
+        read.choice(self.goal, "goal", ("maximize", "minimize"))
+        read.choice(self.observation, "observation", FAMILIES)
+        if self.observation not in self.observations:
+            fit = ", ".join(self.observations)
+            raise InputError("observation", f"be one of {fit} for {self.kind}", self.observation)
+        sigma = read.number(self.sigma, "sigma")
+        if self.observation != "gaussian" and sigma != 1.0:
+            raise InputError("sigma", "be left out: it belongs to gaussian observations", sigma)
+        self._set("sigma", sigma)
+        for key in ("name", "note"):
+            read.text(getattr(self, key), key)
+        if len(self.arm_names):
+            if n_arms is None:
+                raise InputError("arm_names", "be left out: the arms are not listed")
+            self._set("arm_names", read.names(self.arm_names, "arm_names", n_arms))
+        _ = self.family  # refuses a bad sigma here
+
+    def _set(self, key: str, value: Any) -> None:
+        object.__setattr__(self, key, value)
+
+    @property
+    def sign(self) -> float:
+        return -1.0 if self.goal == "minimize" else 1.0
+
+    @cached_property
+    def family(self) -> Family:
+        """The observation family, mirrored where the goal is to minimise."""
+        return family_named(self.observation, self.sigma, self.sign)
+
+    @property
+    def plain_family(self) -> Family:
+        """The family in the user's own sign, in which errors are reported."""
+        return family_named(self.observation, self.sigma)
+
+    @property
+    def known(self) -> bool:
+        """Whether the true parameter is given."""
+        return getattr(self, self.parameter) is not None
+
+    def arm_name(self, arm: Arm) -> str:
+        """How an arm is called: its name, or its number."""
+        if isinstance(arm, int) and len(self.arm_names):
+            return self.arm_names[arm]
+        return str(list(arm)) if isinstance(arm, tuple) else str(arm)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The instance as its file holds it; keys at their defaults are left out."""
+        content: dict[str, Any] = {"structure": self.kind}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            plain = value.tolist() if isinstance(value, np.ndarray) else value
+            if isinstance(plain, tuple):
+                plain = list(plain)
+            if plain is not None and (item.name == "observation" or plain != item.default):
+                content[item.name] = plain
+        if not len(self.arm_names):
+            content.pop("arm_names", None)
+        return content
+
+    def __repr__(self) -> str:
+        name = f" {self.name!r}" if self.name else ""
+        return f"<{type(self).__name__}{name} {self.observation}>"
+
+
+class Structure(Bounded, Protocol):
+    """What every structure answers, beyond what its proofs need."""
+
+    kind: ClassVar[str]
+    parameter: ClassVar[str]
+    observations: ClassVar[tuple[str, ...]]
+    reference: ClassVar[str]
+
+    @property
+    def family(self) -> Family: ...
+
+    @property
+    def known(self) -> bool: ...
+
+    def solve(self, gap: float) -> Bound:
+        """The bound at the true parameter, to a relative gap."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+def bound(instance: Structure, gap: float = 1e-6) -> Bound:
+    """C(θ) and the rates c(x, θ) of an instance, certified to a relative gap.
+
+    Raises ``CertificationError`` where the two sides could not be brought that close, unless
+    the structure says that its answer is heuristic.
+    """
+    gap = read.number(gap, "gap")
+    if not 0 < gap < 1:
+        raise InputError("gap", "lie in (0, 1)", gap)
+    if not instance.known:
+        raise InputError(instance.parameter, "be given: a bound is about a true parameter")
+    started = time.perf_counter()
+    answer = instance.solve(gap)
+    seconds = time.perf_counter() - started
+    if answer.status == "certified" and not answer.gap <= gap:
+        raise CertificationError(
+            f"the bound lies in [{answer.lower!r}, {answer.upper!r}], a relative gap of "
+            f"{answer.gap:.1e}; {gap:.1e} was asked for"
+        )
+    return Bound(
+        answer.instance,
+        answer.lower,
+        answer.upper,
+        answer.support,
+        answer.alternatives,
+        answer.multipliers,
+        answer.status,
+        seconds,
+    )
+
+
+def clear_best(instance: Instance, rewards: np.ndarray) -> int:
+    """Index of the best of the listed arms; two best arms are refused by name."""
+    best = int(np.argmax(rewards))
+    scale = float(np.abs(rewards).max(initial=0.0))
+    ties = np.flatnonzero(rewards >= rewards[best] - TIE * scale)
+    if ties.size > 1:
+        first, second = (instance.arm_name(int(arm)) for arm in ties[:2])
+        raise InputError(
+            instance.parameter,
+            f"have one best arm: arms {first} and {second} are both best, and C(θ) is undefined",
+            float(instance.sign * rewards[best]),
+        )
+    return best

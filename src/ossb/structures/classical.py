@@ -1,0 +1,52 @@
+"""Classical bandits: arms that tell nothing of one another.
+
+Lai and Robbins (1985), Burnetas and Katehakis (1996): c(x) = 1 / d(θ_x, θ*).
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ossb import fields as read
+from ossb.families import FAMILIES
+from ossb.graves_lai.independent import least_information, proved
+from ossb.graves_lai.proof import Arm, Support
+from ossb.structures.base import Bound
+from ossb.structures.listed import MeanVector
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Classical(MeanVector):
+    """Independent arms.
+
+    Parameters
+    ----------
+    theta
+        Mean of each arm, where known.
+    n_arms
+        Number of arms; taken from ``theta`` where that is given.
+    """
+
+    kind: ClassVar[str] = "classical"
+    parameter: ClassVar[str] = "theta"
+    observations: ClassVar[tuple[str, ...]] = FAMILIES
+    reference: ClassVar[str] = "Lai and Robbins (1985); Burnetas and Katehakis (1996)"
+
+    n_arms: Any = None
+
+    def __post_init__(self) -> None:
+        given = None if self.n_arms is None else read.integer(self.n_arms, "n_arms", least=1)
+        self._set("n_arms", self._read_theta(given))
+
+    def solve(self, gap: float) -> Bound:
+        support, alternatives, value = proved(
+            self.family, self.rewards, self.best, self.others, self.sign
+        )
+        return Bound(self, value, value, support, alternatives)
+
+    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
+        return self.outside_mean_space(parameter)
+
+    def information(self, support: Support, multipliers: Any) -> float:
+        return least_information(self.family, self.rewards, self.best, self.others, support)
