@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
-from numba.core import types
+from numba.core import types as numba_types
 from numba.core.caching import FunctionCache
 from numba.extending import overload_method
 
 from ossb.kernels import OPTIONS, digest_of
 from ossb.records import publish
+
+types: Any = numba_types
 
 
 class DigestCache(FunctionCache):  # type: ignore[misc]

@@ -6,13 +6,15 @@ greatest mean there is, nothing can exceed it and no parameter is confusing.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
 from ossb.families import Family
 from ossb.graves_lai.proof import Alternative, Support
 from ossb.kernels import kernel
+
+TIED = 1e-24  # a smaller divergence counts as this one, so that rates stay finite
 
 
 def divergences(family: Family, means: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -26,74 +28,77 @@ def beyond(family: Family, means: np.ndarray) -> float:
     return float(max(0.0, (low - means).max(initial=0.0), (means - high).max(initial=0.0)))
 
 
-def closed_form(
-    family: Family, means: np.ndarray, best: int, candidates: Iterable[int]
-) -> list[tuple[int, float]]:
-    """The candidates with their rates 1 / d(θ_x, θ*)."""
-    if not means[best] < family.highest():
-        return []
-    return [(int(x), 1.0 / family.kl(float(means[x]), float(means[best]))) for x in candidates]
-
-
-def raised(
-    family: Family, means: np.ndarray, best: int, support: Sequence[tuple[int, float]]
-) -> list[tuple[int, np.ndarray, np.ndarray, float]]:
-    """For each arm of the support, λ (its mean raised to θ*), a witness beyond, and its weight.
-
-    The weight is the arm's own cost c(x) Δ(x), which makes the two sides of the bound equal.
-    """
-    top, limit = float(means[best]), family.highest()
-    answer = []
-    for arm, rate in support:
-        gap = top - float(means[arm])
-        higher = top + min(gap, 0.5 * (limit - top)) if math.isfinite(limit) else top + gap
-        parameter, witness = np.array(means), np.array(means)
-        parameter[arm], witness[arm] = top, higher
-        answer.append((arm, parameter, witness, rate * gap))
-    return answer
-
-
 def proved(
     family: Family, means: np.ndarray, best: int, candidates: Iterable[int], sign: float
 ) -> tuple[list[tuple[int, float]], list[Alternative], float]:
-    """Rates, confusing parameters in the user's sign, and the value."""
-    support = closed_form(family, means, best, candidates)
-    alternatives = [
-        Alternative(arm, sign * parameter, sign * witness, weight)
-        for arm, parameter, witness, weight in raised(family, means, best, support)
-    ]
-    value = math.fsum(alternative.weight for alternative in alternatives)
-    return support, alternatives, value
+    """Rates of the candidates, confusing parameters in the user's sign, and the value.
+
+    The weight of an alternative is its arm's own cost c(x) Δ(x), which makes both sides equal.
+    """
+    support: list[tuple[int, float]] = []
+    alternatives: list[Alternative] = []
+    top = float(means[best])
+    if not top < family.highest():
+        return support, alternatives, 0.0
+    for arm in map(int, candidates):
+        gap = top - float(means[arm])
+        rate = 1.0 / family.kl(float(means[arm]), top)
+        parameter, witness = np.array(means), np.array(means)
+        parameter[arm] = top
+        witness[arm] = top + min(gap, 0.5 * (family.highest() - top))
+        support.append((arm, rate))
+        alternatives.append(Alternative(arm, sign * parameter, sign * witness, rate * gap))
+    return support, alternatives, math.fsum(a.weight for a in alternatives)
 
 
 def least_information(
     family: Family, means: np.ndarray, best: int, candidates: Iterable[int], support: Support
 ) -> float:
     """F(η) = min over the candidates of η(x) d(θ_x, θ*); +∞ if there is none."""
-    if not means[best] < family.highest():
+    top = float(means[best])
+    if not top < family.highest():
         return math.inf
     rates = dict(support)
-    return min(
-        (
-            rates.get(int(x), 0.0) * family.kl(float(means[x]), float(means[best]))
-            for x in candidates
-        ),
-        default=math.inf,
-    )
+    terms = (rates.get(int(x), 0.0) * family.kl(float(means[x]), top) for x in candidates)
+    return min(terms, default=math.inf)
 
 
 @kernel
 def independent_rate(family: Family, mean: float, top: float) -> float:
-    """1 / d(mean, top) for use inside policies: 0 where nothing can be confused, never NaN.
-
-    A mean equal to the top is as undecided as can be: its rate is held at a large finite value.
-    """
+    """1 / d(mean, top) at estimates: 0 where nothing can be confused, finite at a tie."""
     if top >= family.highest():
         return 0.0
-    divergence = family.kl(mean, top)
-    if divergence < TIED:
-        return 1.0 / TIED
-    return 1.0 / divergence
+    return 1.0 / max(family.kl(mean, top), TIED)
 
 
-TIED = 1e-24
+@kernel
+def classical_rates(family: Family, means: np.ndarray, out: np.ndarray) -> int:
+    """Rates of independent arms at estimated means; returns the leader, the lowest on ties."""
+    leader = 0
+    for x in range(1, means.shape[0]):
+        if means[x] > means[leader]:
+            leader = x
+    for x in range(means.shape[0]):
+        out[x] = independent_rate(family, means[x], means[leader])
+    out[leader] = 0.0
+    return leader
+
+
+@kernel
+def unimodal_rates(
+    family: Family, starts: np.ndarray, neighbours: np.ndarray, means: np.ndarray, out: np.ndarray
+) -> int:
+    """Rates on a graph at estimated means: those of the leader's neighbours alone.
+
+    The neighbours of arm x are ``neighbours[starts[x]:starts[x + 1]]``.
+    """
+    leader = 0
+    for x in range(1, means.shape[0]):
+        if means[x] > means[leader]:
+            leader = x
+    for x in range(means.shape[0]):
+        out[x] = 0.0
+    for place in range(starts[leader], starts[leader + 1]):
+        y = neighbours[place]
+        out[y] = independent_rate(family, means[y], means[leader])
+    return leader

@@ -2,7 +2,16 @@
 
 from ossb.structures.base import Bound, Instance, Structure, bound
 from ossb.structures.classical import Classical
+from ossb.structures.dueling import Dueling
+from ossb.structures.unimodal import Unimodal
 
 __all__ = ["STRUCTURES", "Bound", "Instance", "Structure", "bound"]
 
-STRUCTURES: dict[str, type[Instance]] = {structure.kind: structure for structure in (Classical,)}
+STRUCTURES: dict[str, type[Instance]] = {
+    structure.kind: structure
+    for structure in (
+        Classical,
+        Dueling,
+        Unimodal,
+    )
+}

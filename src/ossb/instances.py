@@ -1,0 +1,94 @@
+"""Instance files: TOML or JSON with the keys of an instance, or a list of them."""
+
+import difflib
+import json
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from ossb.errors import InputError
+from ossb.fields import choice
+from ossb.structures import STRUCTURES, Instance
+
+LIST_KEY = "instances"  # a TOML file has no list at its top: it stands under this key
+
+
+def load(source: str | Path) -> tuple[list[Instance], bool]:
+    """Instances of a file (``-`` for standard input), and whether the file held a list."""
+    content = parse(_text(source), str(source))
+    if isinstance(content, list):
+        return [_entry(item, i) for i, item in enumerate(content)], True
+    if isinstance(content, dict) and LIST_KEY in content and "structure" not in content:
+        extra = sorted(set(content) - {LIST_KEY})
+        if extra:
+            raise InputError(extra[0], f"not stand beside {LIST_KEY}")
+        entries = content[LIST_KEY]
+        if not isinstance(entries, list):
+            raise InputError(LIST_KEY, "be a list of instances", entries)
+        return [_entry(item, i) for i, item in enumerate(entries)], True
+    return [from_dict(content)], False
+
+
+def from_dict(content: Any) -> Instance:
+    """The instance that a mapping of keys describes; unknown keys are errors."""
+    if not isinstance(content, Mapping):
+        raise InputError("instance", "be a table of keys", content)
+    if "structure" not in content:
+        raise InputError("structure", f"be given: one of {', '.join(STRUCTURES)}")
+    structure = STRUCTURES[choice(content["structure"], "structure", STRUCTURES)]
+    keys = {key: value for key, value in content.items() if key != "structure"}
+    known = [item.name for item in fields(structure)]
+    for key in keys:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise InputError(str(key), f"be a key of {structure.kind}: {', '.join(known)}{hint}")
+    return structure(**keys)
+
+
+def parse(text: str, name: str) -> Any:
+    """The content of a TOML or JSON text."""
+    stripped = text.lstrip("\ufeff \t\r\n")
+    if stripped[:1] in ("{", "[") and not _is_toml_table(stripped):
+        try:
+            return json.loads(stripped, parse_constant=_refuse_constant)
+        except json.JSONDecodeError as error:
+            raise InputError(name, f"be JSON or TOML: {error}") from None
+        except RecursionError:
+            raise InputError(name, "be nested less deeply") from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(name, f"be JSON or TOML: {error}") from None
+
+
+def _is_toml_table(text: str) -> bool:
+    """Whether a text that starts with a bracket is a TOML table header, not a JSON list."""
+    line = text.splitlines()[0].strip()
+    inner = line.strip("[]").strip()
+    return line.startswith("[") and line.endswith("]") and inner.replace("_", "a").isalpha()
+
+
+def _refuse_constant(constant: str) -> Any:
+    raise InputError("instance", "hold finite numbers only", constant)
+
+
+def _entry(content: Any, place: int) -> Instance:
+    try:
+        return from_dict(content)
+    except InputError as error:
+        raise InputError(f"instances[{place}]", f"be valid: {error}") from None
+
+
+def _text(source: str | Path) -> str:
+    if str(source) == "-":
+        return sys.stdin.read()
+    try:
+        return Path(source).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(str(source), "be a file that exists") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(str(source), f"be a readable text file: {error}") from None

@@ -1,0 +1,210 @@
+"""Dueling bandits with a Condorcet winner: arms are pairs of items, feedback is who won.
+
+Komiyama et al. (2015).  The regret of the pair (i, j) is ½(θ(i*, i) + θ(i*, j) − 1); pairs
+(i, j) and (j, i) are one experiment, and a pair (i, i) shows nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ossb import fields as read
+from ossb.errors import InputError
+from ossb.families.bernoulli import bernoulli_kl
+from ossb.graves_lai.duels import cheapest_opponent, duel_regret, pair_position
+from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.structures.base import TIE, Bound, Instance
+
+SUM_TOLERANCE = 1e-9  # preferences are often printed with a few digits: p_ij + p_ji = 1 to this
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Dueling(Instance):
+    """Items compared in pairs.
+
+    Parameters
+    ----------
+    preferences
+        Matrix of the probabilities that item i beats item j, where known.
+    n_items
+        Number of items; taken from ``preferences`` where that is given.
+    arm_names
+        Names of the items.
+    """
+
+    kind: ClassVar[str] = "dueling"
+    parameter: ClassVar[str] = "preferences"
+    observations: ClassVar[tuple[str, ...]] = ("bernoulli",)
+    reference: ClassVar[str] = "Komiyama, Honda, Kashima and Nakagawa (2015)"
+
+    observation: str = "bernoulli"
+    n_items: Any = None
+    preferences: Any = None
+
+    def __post_init__(self) -> None:
+        given = None if self.n_items is None else read.integer(self.n_items, "n_items", least=1)
+        if self.preferences is not None:
+            matrix = read.matrix(self.preferences, "preferences", given)
+            if matrix.shape[0] != matrix.shape[1] or not matrix.size:
+                raise InputError("preferences", "be square, with a row for each item", matrix.shape)
+            self._set("preferences", matrix)
+            given = int(matrix.shape[0])
+        if given is None:
+            raise InputError("n_items", "be given, or preferences")
+        self._set("n_items", given)
+        self._read_common(given)
+        if self.preferences is not None:
+            self._check_preferences()
+
+    def _check_preferences(self) -> None:
+        p = self.preferences
+        for i in range(self.n_items):
+            for j in range(i, self.n_items):
+                if not 0 <= p[i, j] <= 1:
+                    raise InputError(f"preferences[{i}][{j}]", "lie in [0, 1]", float(p[i, j]))
+                if abs(p[i, j] + p[j, i] - 1) > SUM_TOLERANCE:
+                    raise InputError(
+                        f"preferences[{i}][{j}]",
+                        f"sum to 1 with preferences[{j}][{i}]" if i != j else "be 1/2",
+                        [float(p[i, j]), float(p[j, i])] if i != j else float(p[i, j]),
+                    )
+        _ = self.best_item
+
+    @cached_property
+    def signed(self) -> np.ndarray:
+        """Preferences in which the item sought wins: the others' chances where we minimise."""
+        return self._sign(np.asarray(self.preferences))
+
+    def _sign(self, preferences: np.ndarray) -> np.ndarray:
+        return preferences if self.sign > 0 else 1.0 - preferences
+
+    @cached_property
+    def best_item(self) -> int:
+        """The Condorcet winner (or loser, where the goal is to minimise)."""
+        beats = (self.signed > 0.5).sum(axis=1)
+        best = int(np.argmax(beats))
+        others = [j for j in range(self.n_items) if j != best]
+        role, does = ("winner", "wins") if self.sign > 0 else ("loser", "loses")
+        for j in others:
+            if abs(self.signed[best, j] - 0.5) <= TIE:
+                raise InputError(
+                    "preferences",
+                    f"have one best item: items {self.arm_name(best)} and {self.arm_name(j)} "
+                    f"are tied, and C(θ) is undefined",
+                    float(self.preferences[best, j]),
+                )
+            if self.signed[best, j] < 0.5:
+                raise InputError(
+                    "preferences",
+                    f"have a Condorcet {role}: item {self.arm_name(best)} {does} most often but "
+                    f"not against item {self.arm_name(j)}",
+                    float(self.preferences[best, j]),
+                )
+        return best
+
+    @property
+    def n_arms(self) -> int:
+        return int(self.n_items * (self.n_items + 1) // 2)
+
+    def arm_name(self, arm: Arm) -> str:
+        if isinstance(arm, tuple):
+            return " – ".join(self.arm_name(item) for item in arm)
+        return self.arm_names[arm] if len(self.arm_names) else str(arm)
+
+    def solve(self, gap: float) -> Bound:
+        best, p = self.best_item, self.signed
+        support: list[tuple[Arm, float]] = []
+        alternatives = []
+        for i in range(self.n_items):
+            if i == best:
+                continue
+            j = cheapest_opponent(p, best, i)
+            rate = 1.0 / bernoulli_kl(float(p[i, j]), 0.5)
+            weight = rate * float(duel_regret(p, best, i, j))
+            support.append(((min(i, j), max(i, j)), rate))
+            even, strict = self._raised(i, 0.5), self._raised(i, 0.5 + 0.25 * (0.5 - p[i, best]))
+            alternatives.append(Alternative((i, i), self._sign(even), self._sign(strict), weight))
+        value = float(sum(alternative.weight for alternative in alternatives))
+        return Bound(self, value, value, sorted(support), alternatives)
+
+    def _raised(self, item: int, level: float) -> np.ndarray:
+        """Preferences under which ``item`` beats everybody with at least ``level``."""
+        p = np.array(self.signed)
+        for j in range(self.n_items):
+            if j != item and p[item, j] < level:
+                p[item, j], p[j, item] = level, 1.0 - level
+        return p
+
+    # what proves it
+
+    def best_arm(self) -> Arm:
+        return (self.best_item, self.best_item)
+
+    def position(self, arm: Arm) -> int:
+        i, j = self._pair(arm)
+        return pair_position(i, j, self.n_items)
+
+    def _pair(self, arm: Arm) -> tuple[int, int]:
+        pair = tuple(arm) if isinstance(arm, list | tuple) else ()
+        if len(pair) != 2 or not all(0 <= item < self.n_items for item in pair):
+            raise InputError("arm", f"be a pair of items below {self.n_items}", arm)
+        return int(pair[0]), int(pair[1])
+
+    def gap_of(self, arm: Arm) -> float:
+        i, j = self._pair(arm)
+        if i == j == self.best_item:
+            return 0.0
+        return float(duel_regret(self.signed, self.best_item, i, j))
+
+    def total_gap(self) -> float:
+        pairs = [(i, j) for i in range(self.n_items) for j in range(i, self.n_items)]
+        return float(sum(self.gap_of(pair) for pair in pairs))
+
+    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
+        """Distance from the preferences under which the item of ``arm`` = (i, i) beats all."""
+        item, same = self._pair(arm)
+        p = np.asarray(parameter)
+        if item != same or p.shape != self.signed.shape:
+            return float("inf")
+        sums = np.abs(p + p.T - 1).max()
+        range_ = max(0.0, float(-p.min()), float(p.max() - 1))
+        return float(max(sums, range_, (0.5 - self._sign(p)[item]).max()))
+
+    def disagreement(self, parameter: np.ndarray) -> float:
+        return 0.0  # a duel of the winner with itself shows nothing
+
+    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
+        item, _ = self._pair(arm)
+        p = self._sign(np.asarray(parameter))
+        return float(min(p[item, j] for j in range(self.n_items) if j != item) - 0.5)
+
+    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
+        largest = 0.0
+        signed = [self._sign(parameter) for parameter in parameters]
+        for i in range(self.n_items):
+            for j in range(i + 1, self.n_items):
+                total = 0.0
+                for weight, other in zip(weights, signed, strict=True):
+                    total += float(weight) * bernoulli_kl(self.signed[i, j], other[i, j])
+                largest = max(largest, total / self.gap_of((i, j)))
+        return largest
+
+    def information(self, support: Support, multipliers: Any) -> float:
+        rates: dict[tuple[int, int], float] = {}
+        for arm, rate in support:
+            i, j = self._pair(arm)
+            rates[min(i, j), max(i, j)] = rates.get((min(i, j), max(i, j)), 0.0) + rate
+        least = float("inf")
+        for i in range(self.n_items):
+            if i == self.best_item:
+                continue
+            total = 0.0
+            for j in range(self.n_items):
+                if self.signed[i, j] < 0.5:
+                    rate = rates.get((min(i, j), max(i, j)), 0.0)
+                    total += rate * bernoulli_kl(self.signed[i, j], 0.5)
+            least = min(least, total)
+        return least

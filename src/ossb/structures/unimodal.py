@@ -1,0 +1,132 @@
+"""Unimodal bandits: on a line or a graph, from every arm the means rise along a path to the best.
+
+Combes and Proutiere (2014): only the neighbours of the best arm need exploring,
+c(y) = 1 / d(θ_y, θ*).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ossb import fields as read
+from ossb.errors import InputError
+from ossb.families import FAMILIES
+from ossb.graves_lai.independent import least_information, proved
+from ossb.graves_lai.proof import Arm, Support
+from ossb.structures.base import Bound
+from ossb.structures.listed import MeanVector
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Unimodal(MeanVector):
+    """Arms on a line, or on a connected graph.
+
+    Plateaus are accepted away from the peak.
+
+    Parameters
+    ----------
+    theta
+        Mean of each arm, where known.
+    n_arms
+        Number of arms; taken from ``theta`` or ``edges`` where not given.
+    edges
+        Pairs of neighbouring arms; without them the arms stand in a line.
+    """
+
+    kind: ClassVar[str] = "unimodal"
+    parameter: ClassVar[str] = "theta"
+    observations: ClassVar[tuple[str, ...]] = FAMILIES
+    reference: ClassVar[str] = "Combes and Proutiere (2014)"
+
+    n_arms: Any = None
+    edges: Any = None
+
+    def __post_init__(self) -> None:
+        given = None if self.n_arms is None else read.integer(self.n_arms, "n_arms", least=1)
+        if self.edges is not None:
+            edges = read.pairs(self.edges, "edges", given)
+            self._set("edges", edges)
+            if given is None and self.theta is None:
+                given = int(edges.max(initial=0)) + 1
+        n_arms = self._read_theta(given)
+        self._set("n_arms", n_arms)
+        if self.edges is not None:
+            read.pairs(self.edges, "edges", n_arms)
+        self._check_connected()
+        if self.theta is not None and n_arms > 1:
+            self._check_unimodal()
+
+    @cached_property
+    def neighbours(self) -> tuple[tuple[int, ...], ...]:
+        """The neighbours of each arm, in increasing order."""
+        near: list[set[int]] = [set() for _ in range(self.n_arms)]
+        line = [(x, x + 1) for x in range(self.n_arms - 1)]
+        for a, b in line if self.edges is None else self.edges.tolist():
+            if a == b:
+                raise InputError("edges", "join two different arms", [a, b])
+            near[a].add(b)
+            near[b].add(a)
+        return tuple(tuple(sorted(arms)) for arms in near)
+
+    def _check_connected(self) -> None:
+        reached = _spread(self.neighbours, 0, lambda _, __: True)
+        for arm in range(self.n_arms):
+            if arm not in reached:
+                raise InputError("edges", f"connect all arms: no path joins 0 and {arm}")
+
+    def _check_unimodal(self) -> None:
+        reached = self._tree
+        for parent in reached:
+            for child in self.neighbours[parent]:
+                if child not in reached:
+                    low, high = float(self.theta[parent]), float(self.theta[child])
+                    raise InputError(
+                        "theta",
+                        f"be unimodal: away from the best arm {self.arm_name(self.best)} it turns "
+                        f"between arms {self.arm_name(parent)} and {self.arm_name(child)}",
+                        [low, high],
+                    )
+
+    @cached_property
+    def _tree(self) -> dict[int, int]:
+        """For each arm that a descent from the peak reaches, the arm it is reached from."""
+        return _spread(self.neighbours, self.best, lambda a, b: self.rewards[b] <= self.rewards[a])
+
+    def solve(self, gap: float) -> Bound:
+        support, alternatives, value = proved(
+            self.family, self.rewards, self.best, self.neighbours[self.best], self.sign
+        )
+        return Bound(self, value, value, support, alternatives)
+
+    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
+        """Distance from the convex set of means that fall along a fixed tree rooted at ``arm``.
+
+        The tree is the true one, rooted at the best arm, with ``arm`` put in front of its root.
+        """
+        root = self.position(arm)
+        if root not in self.neighbours[self.best]:
+            return float("inf")
+        signed = self.sign * np.asarray(parameter)
+        climbs = [signed[self.best] - signed[root]]
+        for child, parent in self._tree.items():
+            if child not in (root, self.best):
+                climbs.append(signed[child] - signed[parent])
+        return max(self.outside_mean_space(parameter), float(max(climbs)))
+
+    def information(self, support: Support, multipliers: Any) -> float:
+        near = self.neighbours[self.best]
+        return least_information(self.family, self.rewards, self.best, near, support)
+
+
+def _spread(neighbours: tuple[tuple[int, ...], ...], start: int, passes: Any) -> dict[int, int]:
+    """Arms reached from ``start`` over edges that ``passes``, each with where it came from."""
+    reached, waiting = {start: start}, [start]
+    while waiting:
+        arm = waiting.pop()
+        for other in neighbours[arm]:
+            if other not in reached and passes(arm, other):
+                reached[other] = arm
+                waiting.append(other)
+    return reached
