@@ -79,7 +79,8 @@ def matrix(value: Any, field: str, columns: int | None = None) -> np.ndarray:
             if entries.size != lists[0].size:
                 must = f"have as many numbers as {field}[0], {lists[0].size}"
                 raise InputError(f"{field}[{i}]", must, int(entries.size))
-        result = np.array(lists, dtype=np.float64).reshape(len(lists), -1)
+        width = lists[0].size if lists else columns or 0
+        result = np.array(lists, dtype=np.float64).reshape(len(lists), width)
     if columns is not None and result.shape[1] != columns and result.shape[0] > 0:
         raise InputError(field, f"have {columns} columns", int(result.shape[1]))
     result.setflags(write=False)

@@ -3,6 +3,7 @@
 from ossb.structures.base import Bound, Instance, Structure, bound
 from ossb.structures.classical import Classical
 from ossb.structures.dueling import Dueling
+from ossb.structures.finite import Finite
 from ossb.structures.unimodal import Unimodal
 
 __all__ = ["STRUCTURES", "Bound", "Instance", "Structure", "bound"]
@@ -12,6 +13,7 @@ STRUCTURES: dict[str, type[Instance]] = {
     for structure in (
         Classical,
         Dueling,
+        Finite,
         Unimodal,
     )
 }

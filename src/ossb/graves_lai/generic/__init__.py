@@ -1,0 +1,1 @@
+"""The Graves–Lai program of any structure: finite, convex piece by piece, or given by an oracle."""

@@ -1,0 +1,139 @@
+"""Linear programs, by HiGHS: the one module that imports it.
+
+minimise costs · x subject to lower ≤ matrix x ≤ upper and bounds on x.  ``Master`` keeps its
+model, so that rows can be added and the program solved again from the last basis.  Nothing
+here is trusted by the bounds: their two sides are recomputed from primal and dual values.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+Status = Literal["optimal", "infeasible", "unbounded", "failed"]
+Side = np.ndarray | float
+
+_FEASIBILITY = 1e-10  # the least that HiGHS accepts
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What the solver says of a program.
+
+    Parameters
+    ----------
+    status
+        Its status word; the vectors are meaningful only if it is ``optimal``.
+    point
+        The minimiser.
+    duals
+        One multiplier for each row: ≥ 0 where its lower side binds, ≤ 0 where its upper does.
+    """
+
+    status: Status
+    value: float
+    point: np.ndarray
+    duals: np.ndarray
+
+
+class Master:
+    """A linear program whose rows come one after another.
+
+    Parameters
+    ----------
+    costs
+        One for each column.
+    lower, upper
+        Bounds of the columns.
+    """
+
+    def __init__(self, costs: np.ndarray, lower: Side = 0.0, upper: Side = np.inf) -> None:
+        import highspy
+
+        self._statuses: dict[Any, Status] = {
+            highspy.HighsModelStatus.kOptimal: "optimal",
+            highspy.HighsModelStatus.kInfeasible: "infeasible",
+            highspy.HighsModelStatus.kUnbounded: "unbounded",
+        }
+        make: Any = highspy.Highs
+        self._model = make()
+        for option, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("presolve", "off"),
+            ("primal_feasibility_tolerance", _FEASIBILITY),
+            ("dual_feasibility_tolerance", _FEASIBILITY),
+        ):
+            self._model.setOptionValue(option, value)
+        costs = np.ascontiguousarray(costs, dtype=np.float64)
+        size = costs.size
+        self._columns = np.arange(size, dtype=np.int32)
+        nothing = np.zeros(0)
+        self._model.addCols(
+            size,
+            costs,
+            np.broadcast_to(np.asarray(lower, dtype=np.float64), size).copy(),
+            np.broadcast_to(np.asarray(upper, dtype=np.float64), size).copy(),
+            0,
+            np.zeros(0, dtype=np.int32),
+            np.zeros(0, dtype=np.int32),
+            nothing,
+        )
+        self.n_rows = 0
+
+    def add_rows(self, matrix: np.ndarray, lower: Side = -np.inf, upper: Side = np.inf) -> None:
+        """Add lower ≤ matrix x ≤ upper."""
+        matrix = np.asarray(matrix, dtype=np.float64).reshape(-1, self._columns.size)
+        count = matrix.shape[0]
+        if count == 0:
+            return
+        rows, columns = np.nonzero(matrix)
+        self._model.addRows(
+            count,
+            np.broadcast_to(np.asarray(lower, dtype=np.float64), count).copy(),
+            np.broadcast_to(np.asarray(upper, dtype=np.float64), count).copy(),
+            rows.size,
+            np.searchsorted(rows, np.arange(count)).astype(np.int32),
+            columns.astype(np.int32),
+            np.ascontiguousarray(matrix[rows, columns]),
+        )
+        self.n_rows += count
+
+    def change_costs(self, costs: np.ndarray) -> None:
+        """Replace the objective; the rows and the basis stay."""
+        costs = np.ascontiguousarray(costs, dtype=np.float64)
+        self._model.changeColsCost(self._columns.size, self._columns, costs)
+
+    def delete_rows(self, rows: np.ndarray) -> None:
+        """Drop rows by their numbers; those after them move up."""
+        rows = np.ascontiguousarray(rows, dtype=np.int32)
+        if rows.size:
+            self._model.deleteRows(rows.size, rows)
+            self.n_rows -= int(rows.size)
+
+    def solve(self) -> Solution:
+        """Solve from the last basis."""
+        self._model.run()
+        word = self._model.getModelStatus()
+        solution = self._model.getSolution()
+        value = float(self._model.getInfo().objective_function_value)
+        return Solution(
+            self._statuses.get(word, "failed"),
+            value,
+            np.array(solution.col_value),
+            np.array(solution.row_dual),
+        )
+
+
+def solve_lp(
+    costs: np.ndarray,
+    matrix: np.ndarray,
+    row_lower: Side = -np.inf,
+    row_upper: Side = np.inf,
+    lower: Side = 0.0,
+    upper: Side = np.inf,
+) -> Solution:
+    """Minimise costs · x over row_lower ≤ matrix x ≤ row_upper, lower ≤ x ≤ upper."""
+    program = Master(costs, lower, upper)
+    program.add_rows(matrix, row_lower, row_upper)
+    return program.solve()

@@ -1,0 +1,124 @@
+"""A finite set of possible parameters: the Graves–Lai program is a linear program as it stands.
+
+One row for each parameter λ that agrees with θ on the best arm and under which another arm
+is strictly better: Σ η(x) d(θ_x, λ_x) ≥ 1.  Agrawal, Teneketzis and Anantharam (1989).  A λ
+that one observation can rule out for good (an infinite divergence) costs nothing in the
+limit and gives no row.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ossb import fields as read
+from ossb.errors import InputError
+from ossb.families import FAMILIES, check_means
+from ossb.graves_lai.generic.listed_cuts import solve_listed
+from ossb.graves_lai.independent import divergences
+from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.structures.base import TIE, Bound
+from ossb.structures.listed import MeanVector
+
+MEMBER = 1e-9  # how near a listed parameter the true one must be
+AGREES = 1e-12  # relative; what the best arm reveals is then taken for the same
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Finite(MeanVector):
+    """Arms whose means are one of finitely many vectors.
+
+    Parameters
+    ----------
+    parameters
+        The possible vectors of means, one row each.
+    theta
+        The true one, where known.
+    """
+
+    kind: ClassVar[str] = "finite"
+    parameter: ClassVar[str] = "theta"
+    observations: ClassVar[tuple[str, ...]] = FAMILIES
+    reference: ClassVar[str] = "Agrawal, Teneketzis and Anantharam (1989)"
+
+    parameters: Any
+
+    def __post_init__(self) -> None:
+        parameters = read.matrix(self.parameters, "parameters")
+        if parameters.shape[0] == 0:
+            raise InputError("parameters", "hold at least one parameter", "none")
+        self._set("parameters", parameters)
+        self._read_theta(int(parameters.shape[1]))
+        for k, candidate in enumerate(parameters):
+            check_means(self.plain_family, candidate, f"parameters[{k}]")
+        if self.theta is not None:
+            self._check_member()
+
+    def _check_member(self) -> None:
+        distances = np.abs(self.parameters - self.theta).max(axis=1)
+        nearest = int(np.argmin(distances))
+        if not distances[nearest] <= MEMBER:
+            must = (
+                f"be one of `parameters`: the nearest, parameters[{nearest}], "
+                f"differs by {distances[nearest]:.3g}"
+            )
+            raise InputError("theta", must, self.theta.tolist())
+
+    @property
+    def n_arms(self) -> int:
+        return int(self.parameters.shape[1])
+
+    @cached_property
+    def confusing(self) -> list[int]:
+        """Numbers of the parameters that could be mistaken for θ."""
+        rewards = self.sign * self.parameters
+        scale = np.abs(rewards).max(axis=1)
+        agrees = np.abs(rewards[:, self.best] - self.rewards[self.best]) <= AGREES * (1 + scale)
+        better = rewards.max(axis=1) > rewards[:, self.best] + TIE * scale
+        return [int(k) for k in np.flatnonzero(agrees & better) if self._finite(int(k))]
+
+    def _finite(self, k: int) -> bool:
+        return bool(np.isfinite(self._divergences(self.parameters[k])[self.others]).all())
+
+    def _divergences(self, parameter: np.ndarray) -> np.ndarray:
+        return divergences(self.family, self.rewards, self.sign * parameter)
+
+    def solve(self, gap: float) -> Bound:
+        rows = np.array([self._divergences(self.parameters[k]) for k in self.confusing])
+        rows = rows.reshape(-1, self.n_arms)[:, self.others]
+        rates, weights, lower, upper = solve_listed(self.gaps[self.others], rows)
+        support = [
+            (int(arm), float(rate))
+            for arm, rate in zip(self.others, rates, strict=True)
+            if rate > 0.0
+        ]
+        alternatives = [
+            self._alternative(k, float(weight))
+            for k, weight in zip(self.confusing, weights, strict=True)
+            if weight > 0.0
+        ]
+        return Bound(self, lower, upper, support, alternatives)
+
+    def _alternative(self, k: int, weight: float) -> Alternative:
+        parameter = np.array(self.parameters[k])
+        arm = int(np.argmax(self.sign * parameter))
+        return Alternative(arm, parameter, parameter, weight, k)
+
+    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
+        if not 0 <= piece < self.parameters.shape[0]:
+            return math.inf
+        return float(np.abs(parameter - self.parameters[piece]).max(initial=0.0))
+
+    def information(self, support: Support, multipliers: Any) -> float:
+        rates = np.zeros(self.n_arms)
+        for arm, rate in support:
+            rates[self.position(arm)] = rate
+        return min(
+            (
+                math.fsum((rates * self._divergences(self.parameters[k]))[self.others])
+                for k in self.confusing
+            ),
+            default=math.inf,
+        )

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from ossb.graves_lai.linprog import Master, solve_lp
+
+
+def test_a_small_program_and_its_duals():
+    solution = solve_lp(np.array([1.0, 2.0]), np.array([[1.0, 1.0], [0.0, 1.0]]), [2.0, 0.5])
+    assert solution.status == "optimal"
+    assert solution.value == pytest.approx(2.5)
+    assert solution.point == pytest.approx([1.5, 0.5])
+    assert solution.duals == pytest.approx([1.0, 1.0])
+
+
+def test_upper_sides_have_multipliers_of_the_other_sign():
+    solution = solve_lp(np.array([-1.0]), np.array([[2.0]]), row_upper=3.0)
+    assert solution.point == pytest.approx([1.5])
+    assert solution.duals == pytest.approx([-0.5])
+
+
+@pytest.mark.parametrize(
+    ("matrix", "row_lower", "status"),
+    [([[1.0], [-1.0]], 1.0, "infeasible"), ([[1.0]], 0.0, "unbounded")],
+)
+def test_status_words(matrix, row_lower, status):
+    assert solve_lp(np.array([-1.0]), np.array(matrix), row_lower).status == status
+
+
+def test_rows_added_dropped_and_costs_changed_keep_the_model_right():
+    rng = np.random.default_rng(3)
+    costs = rng.uniform(0.5, 1.5, 6)
+    master = Master(costs)
+    rows = rng.uniform(0.0, 1.0, (12, 6))
+    master.add_rows(np.zeros((0, 6)))
+    for row in rows:
+        master.add_rows(row, 1.0)
+        master.solve()
+    reference = linprog(costs, -rows, -np.ones(12))
+    assert master.n_rows == 12
+    assert master.solve().value == pytest.approx(reference.fun)
+    master.delete_rows(np.array([0, 5]))
+    master.delete_rows(np.zeros(0))
+    master.change_costs(costs[::-1])
+    kept = np.delete(rows, [0, 5], axis=0)
+    reference = linprog(costs[::-1], -kept, -np.ones(10))
+    assert master.n_rows == 10
+    assert master.solve().value == pytest.approx(reference.fun)
