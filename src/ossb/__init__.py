@@ -1,1 +1,78 @@
-"""Minimal exploration for structured bandits."""
+"""Minimal exploration for structured bandits.
+
+Structures are classes whose fields are the keys of an instance file; ``bound`` gives the
+Graves–Lai bound C(θ) of one, with its rates and a certificate.  Names are loaded on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ossb.errors import CertificationError, InputError, OssbError
+    from ossb.graves_lai.bound import Bound
+    from ossb.instances import load
+    from ossb.structures import bound
+    from ossb.structures.classical import Classical
+    from ossb.structures.combinatorial import Combinatorial
+    from ossb.structures.convex import Convex
+    from ossb.structures.dueling import Dueling
+    from ossb.structures.finite import Finite
+    from ossb.structures.generalized_linear import GeneralizedLinear
+    from ossb.structures.linear import Linear
+    from ossb.structures.lipschitz import Lipschitz
+    from ossb.structures.oracle import Oracle
+    from ossb.structures.polytope import Polytope
+    from ossb.structures.unimodal import Unimodal
+    from ossb.structures.union import Union
+
+_HOMES = {
+    "Bound": "ossb.graves_lai.bound",
+    "CertificationError": "ossb.errors",
+    "Classical": "ossb.structures.classical",
+    "Combinatorial": "ossb.structures.combinatorial",
+    "Convex": "ossb.structures.convex",
+    "Dueling": "ossb.structures.dueling",
+    "Finite": "ossb.structures.finite",
+    "GeneralizedLinear": "ossb.structures.generalized_linear",
+    "InputError": "ossb.errors",
+    "Linear": "ossb.structures.linear",
+    "Lipschitz": "ossb.structures.lipschitz",
+    "Oracle": "ossb.structures.oracle",
+    "OssbError": "ossb.errors",
+    "Polytope": "ossb.structures.polytope",
+    "Unimodal": "ossb.structures.unimodal",
+    "Union": "ossb.structures.union",
+    "bound": "ossb.structures",
+    "load": "ossb.instances",
+}
+
+__all__ = [
+    "Bound",
+    "CertificationError",
+    "Classical",
+    "Combinatorial",
+    "Convex",
+    "Dueling",
+    "Finite",
+    "GeneralizedLinear",
+    "InputError",
+    "Linear",
+    "Lipschitz",
+    "Oracle",
+    "OssbError",
+    "Polytope",
+    "Unimodal",
+    "Union",
+    "bound",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'ossb' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,46 @@
+# Everything is set up on first use: `make test` and `make figure` need Python >= 3.11 and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# One thread per process: the kernels are small, and timings are of one core.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+
+.PHONY: help install test check figure bench clean
+
+help:
+	@echo "make figure   run the main job, ending in a figure and a table"
+	@echo "make test     style, types, layers, and every test"
+	@echo "make bench    side-by-side benchmarks, one table each (QUICK=1 for a short run)"
+	@echo "make check    style, types and layers only"
+	@echo "make clean    remove the environment and what was built"
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+install: $(VENV)/installed
+
+check: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: check
+	$(BIN)/pytest -n 2
+
+figure: install
+	$(BIN)/ossb bound experiments/paper.toml --plot results/paper-bound.png --certificate results/paper-bound.json
+	$(BIN)/ossb verify results/paper-bound.json
+	@echo "figure: results/paper-bound.png"
+
+bench: install
+	@for benchmark in benchmarks/*.py; do \
+		echo "== $$benchmark"; $(BIN)/python $$benchmark $(if $(QUICK),--quick) || exit 1; \
+	done
+
+clean:
+	rm -rf $(VENV) build dist results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,145 @@
+"""Certificates: bounds with their proofs in a JSON file that anyone can check.
+
+The file holds, for each bound, the instance, the claimed interval, the rates, the confusing
+parameters with weights that prove the lower side, and the multipliers that prove the upper
+one.  Checking it needs arithmetic only.
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ossb.errors import InputError
+from ossb.fields import choice, integer, number
+from ossb.graves_lai.bound import Bound
+from ossb.graves_lai.proof import Alternative, Arm, Report
+from ossb.instances import from_dict
+
+FORMAT = "ossb certificate"
+VERSION = 1
+
+
+def to_certificate(bounds: Iterable[Bound]) -> dict[str, Any]:
+    """The certificate of some bounds, as plain data."""
+    return {"format": FORMAT, "version": VERSION, "bounds": [_entry(bound) for bound in bounds]}
+
+
+def write(bounds: Iterable[Bound], path: str | Path) -> None:
+    """Write the certificate of some bounds to a file."""
+    text = json.dumps(to_certificate(bounds), allow_nan=False)
+    try:
+        Path(path).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError("certificate", f"be a writable file: {error}") from None
+
+
+def read(path: str | Path) -> list[Bound]:
+    """The bounds that a certificate file claims, not yet checked."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError("certificate", f"be a readable file: {error}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError("certificate", f"be JSON: {error}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError("format", f"be {FORMAT!r}")
+    if content.get("version") != VERSION:
+        raise InputError("version", f"be {VERSION}", content.get("version"))
+    entries = _list(content, "bounds")
+    return [_bound(entry, f"bounds[{i}]") for i, entry in enumerate(entries)]
+
+
+def verify(path: str | Path) -> list[tuple[Bound, Report]]:
+    """Every bound of a certificate file with the outcome of its check."""
+    return [(bound, bound.verify()) for bound in read(path)]
+
+
+def _entry(bound: Bound) -> dict[str, Any]:
+    content = bound.to_dict()
+    return {
+        "instance": bound.instance.to_dict(),
+        "lower": content["lower"],
+        "upper": content["upper"],
+        "status": content["status"],
+        "best_arm": content["best_arm"],
+        "rates": content["rates"],
+        "alternatives": [
+            {
+                "arm": list(a.arm) if isinstance(a.arm, tuple) else int(a.arm),
+                "parameter": np.asarray(a.parameter).tolist(),
+                "witness": np.asarray(a.witness).tolist(),
+                "weight": float(a.weight),
+                "piece": a.piece,
+            }
+            for a in bound.alternatives
+        ],
+        "multipliers": bound.multipliers,
+    }
+
+
+def _bound(entry: Any, where: str) -> Bound:
+    if not isinstance(entry, dict):
+        raise InputError(where, "be a table of keys", entry)
+    try:
+        instance: Any = from_dict(entry.get("instance"))
+    except InputError as error:
+        raise InputError(f"{where}.instance", f"be valid: {error}") from None
+    if _arm(entry.get("best_arm"), f"{where}.best_arm") != instance.best_arm():
+        raise InputError(f"{where}.best_arm", "be the best arm", entry.get("best_arm"))
+    rates = _list(entry, "rates", where)
+    return Bound(
+        instance,
+        number(entry.get("lower"), f"{where}.lower"),
+        number(entry.get("upper"), f"{where}.upper"),
+        [
+            (_arm(item.get("arm"), f"{where}.rates[{i}].arm"), _rate(item, f"{where}.rates[{i}]"))
+            for i, item in enumerate(rates)
+        ],
+        [
+            _alternative(item, f"{where}.alternatives[{i}]")
+            for i, item in enumerate(_list(entry, "alternatives", where))
+        ],
+        entry.get("multipliers"),
+        "heuristic"
+        if choice(entry.get("status"), f"{where}.status", ("certified", "heuristic")) == "heuristic"
+        else "certified",
+    )
+
+
+def _alternative(item: dict[str, Any], where: str) -> Alternative:
+    arrays = []
+    for key in ("parameter", "witness"):
+        try:
+            arrays.append(np.array(item.get(key), dtype=np.float64))
+        except (TypeError, ValueError):
+            raise InputError(f"{where}.{key}", "hold numbers", item.get(key)) from None
+    return Alternative(
+        _arm(item.get("arm"), f"{where}.arm"),
+        arrays[0],
+        arrays[1],
+        number(item.get("weight"), f"{where}.weight"),
+        integer(item.get("piece", 0), f"{where}.piece"),
+    )
+
+
+def _rate(item: dict[str, Any], where: str) -> float:
+    return number(item.get("rate"), f"{where}.rate")
+
+
+def _arm(value: Any, where: str) -> Arm:
+    if isinstance(value, list):
+        return tuple(integer(entry, where) for entry in value)
+    return integer(value, where)
+
+
+def _list(content: dict[str, Any], key: str, where: str = "") -> list[Any]:
+    entries = content.get(key)
+    field = f"{where}.{key}" if where else key
+    if not isinstance(entries, list):
+        raise InputError(field, "be a list", entries)
+    if key != "bounds" and not all(isinstance(item, dict) for item in entries):
+        raise InputError(field, "hold tables of keys")
+    return entries

@@ -1,0 +1,71 @@
+"""The command line.
+
+Commands import what they need when they run: ``--help`` loads nothing heavy.
+"""
+
+import sys
+from typing import Any
+
+import typer
+
+from ossb.cli.bound import bound
+from ossb.cli.doctor import doctor
+from ossb.cli.structures import structures
+from ossb.cli.verify import verify
+from ossb.errors import CertificationError, InputError
+
+BAD_INPUT, NOT_CERTIFIED, INTERRUPTED = 2, 3, 130
+
+# typer may carry its own click: its errors are found through the one it exports
+USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+app = typer.Typer(
+    name="ossb",
+    rich_markup_mode=None,
+    help="Minimal exploration for structured bandits: certified bounds and what stands on them.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (bound, verify, structures, doctor):
+    app.command()(command)
+
+
+def _version(value: bool) -> None:
+    if value:
+        from importlib.metadata import version
+
+        typer.echo(f"ossb {version('ossb')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _show: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
+    ),
+) -> None:
+    """Minimal exploration for structured bandits: certified bounds and what stands on them."""
+
+
+def main() -> None:
+    """Run the command line; every error ends in one line and an exit code."""
+    try:
+        code = app(standalone_mode=False)
+    except InputError as error:
+        _fail(str(error), BAD_INPUT)
+    except CertificationError as error:
+        _fail(str(error), NOT_CERTIFIED)
+    except USAGE_ERROR as error:
+        _fail(error.format_message(), BAD_INPUT)
+    except (typer.Abort, KeyboardInterrupt):
+        _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader has gone: nobody is left to tell
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> None:
+    print("ossb: " + " ".join(message.split()), file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,86 @@
+"""``ossb bound``: C(θ) and the rates of an instance."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ossb.graves_lai.bound import Bound
+
+SHOWN = 40
+
+
+def bound(
+    instance: Annotated[
+        str, typer.Argument(help="Instance file, TOML or JSON; - reads standard input.")
+    ],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    gap: Annotated[float, typer.Option(help="Relative gap to certify.")] = 1e-6,
+    certificate: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the proof of both sides to a file.")
+    ] = None,
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw the rates (.png, .pdf or .svg by the name)."),
+    ] = None,
+) -> None:
+    """Compute the Graves–Lai bound C(θ), the rates c(x, θ) and a certificate.
+
+    Example: ossb bound instance.toml --certificate proof.json && ossb verify proof.json
+    """
+    from ossb import certificates
+    from ossb.instances import load
+    from ossb.structures import bound as solve
+
+    instances, is_list = load(instance)
+    bounds = [solve(item, gap) for item in instances]  # type: ignore[arg-type]
+    if certificate is not None:
+        certificates.write(bounds, certificate)
+    if plot is not None:
+        from ossb.figures import draw_rates
+
+        draw_rates(bounds, plot)
+    if json:
+        import json as encoder
+
+        content = [answer.to_dict() for answer in bounds]
+        typer.echo(encoder.dumps(content if is_list else content[0], indent=2, allow_nan=False))
+        return
+    from rich.console import Console
+
+    console = Console()
+    for answer in bounds:
+        console.print(_table(answer))
+
+
+def _table(answer: "Bound") -> "Table":
+    from rich.table import Table
+
+    instance = answer.instance
+    name = f"{instance.name}: " if instance.name else ""
+    table = Table(
+        title=f"{name}{instance.kind}, {instance.observation}",
+        caption=(
+            f"C(θ) = {answer.value:.8g}, {answer.status} in [{answer.lower:.10g}, "
+            f"{answer.upper:.10g}]; best arm {instance.arm_name(answer.best_arm)}; "
+            f"{answer.seconds:.3g} s"
+        ),
+        title_justify="left",
+        caption_justify="left",
+    )
+    for heading in ("arm", "gap Δ", "rate c(x, θ)", "cost c Δ", "share"):
+        table.add_column(heading, justify="left" if heading == "arm" else "right")
+    ordered = sorted(answer.support, key=lambda item: -item[1])
+    for arm, rate in ordered[:SHOWN]:
+        gap = instance.gap_of(arm)
+        share = f"{rate * gap / answer.value:.1%}" if answer.value > 0 else ""
+        table.add_row(
+            instance.arm_name(arm), f"{gap:.6g}", f"{rate:.6g}", f"{rate * gap:.6g}", share
+        )
+    if len(ordered) > SHOWN:
+        table.add_row(f"… {len(ordered) - SHOWN} more", "", "", "", "")
+    if not ordered:
+        table.add_row("nothing needs exploring", "", "0", "0", "")
+    return table
