@@ -35,7 +35,9 @@ def bernoulli_peak(theta: float, weight: float, slope: float) -> float:
     The root of slope · m(1 − m) = weight · (m − theta), in the form that does not cancel.
     """
     difference = weight - slope
-    root = math.sqrt(difference * difference + 4.0 * slope * weight * theta)
+    root = math.sqrt(max(0.0, difference * difference + 4.0 * slope * weight * theta))
+    if difference == 0.0 and root == 0.0:
+        return theta
     if difference >= 0.0:
         return min(1.0, max(0.0, 2.0 * weight * theta / (difference + root)))
     return min(1.0, max(0.0, (root - difference) / (2.0 * slope)))

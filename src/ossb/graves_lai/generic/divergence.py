@@ -1,0 +1,158 @@
+"""Divergences of whole arrays of means, with what convex programs need of them.
+
+``least(theta, weight, slope)`` is inf over means m of weight · d(theta, m) − slope · (m − theta),
+the term of one component in a Lagrangian: the negative of a convex conjugate, written in the
+distance from ``theta`` so that small gaps do not cancel.
+"""
+
+from typing import Protocol
+
+import numpy as np
+
+from ossb.errors import InputError
+from ossb.families import Bernoulli, Bounded, Family, Gaussian, Poisson
+
+_TERMS = 24
+
+
+class Divergence(Protocol):
+    """d(theta, m) as a convex function of m, entry by entry."""
+
+    lowest: float
+    highest: float
+
+    def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray: ...
+
+    def slope(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray: ...
+
+    def curvature(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray: ...
+
+    def least(self, theta: np.ndarray, weight: np.ndarray, slope: np.ndarray) -> np.ndarray: ...
+
+
+def divergence_of(family: Family) -> Divergence:
+    """The divergence of a family whose divergence is convex in its second mean."""
+    if isinstance(family, Gaussian):
+        return GaussianDivergence(family.sigma)
+    if isinstance(family, Bernoulli | Bounded):
+        return BernoulliDivergence()
+    if isinstance(family, Poisson):
+        return PoissonDivergence()
+    raise InputError("observation", "have a divergence convex in the mean", type(family).__name__)
+
+
+def excess(x: np.ndarray) -> np.ndarray:
+    """x − ln(1 + x) without cancellation, as the families compute it."""
+    x = np.asarray(x, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = x - np.log1p(x)
+    r = np.where(np.abs(x) <= 0.5, x, 0.0)
+    r = r / (2.0 + r)
+    square = r * r
+    series = np.zeros_like(square)
+    for k in range(_TERMS, 0, -1):
+        series = series * square + 1.0 / (2.0 * k + 1.0)
+    return np.asarray(np.where(np.abs(x) <= 0.5, r * x - 2.0 * r * square * series, far))
+
+
+class GaussianDivergence:
+    """(theta − m)² / 2σ²."""
+
+    def __init__(self, sigma: float) -> None:
+        self.precision = 1.0 / (sigma * sigma)
+        self.lowest, self.highest = -np.inf, np.inf
+
+    def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        return np.asarray(0.5 * self.precision * (mean - theta) ** 2)
+
+    def slope(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        return np.asarray(self.precision * (mean - theta))
+
+    def curvature(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        return np.full(np.broadcast(theta, mean).shape, self.precision)
+
+    def least(self, theta: np.ndarray, weight: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        positive = weight > 0.0
+        known = -0.5 * slope * slope / (self.precision * np.where(positive, weight, 1.0))
+        return np.where(positive, known, np.where(slope == 0.0, 0.0, -np.inf))
+
+
+class BernoulliDivergence:
+    """theta ln(theta/m) + (1 − theta) ln((1 − theta)/(1 − m))."""
+
+    lowest, highest = 0.0, 1.0
+
+    def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        theta, mean = np.broadcast_arrays(theta, mean)
+        off = 1.0 - theta
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inside = theta * excess((mean - theta) / theta) + off * excess((theta - mean) / off)
+            at_zero = -np.log1p(-mean)
+            at_one = -np.log(mean)
+        answer = np.where(theta <= 0.0, at_zero, np.where(off <= 0.0, at_one, inside))
+        answer = np.where((mean <= 0.0) | (mean >= 1.0), np.inf, answer)
+        return np.where(theta == mean, 0.0, answer)
+
+    def slope(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inside = (mean - theta) / (mean * (1.0 - mean))
+        # at the ends the quotient is 0/0: one factor cancels
+        inside = np.where(theta <= 0.0, 1.0 / np.maximum(1.0 - mean, 1e-300), inside)
+        return np.where(theta >= 1.0, -1.0 / np.maximum(mean, 1e-300), inside)
+
+    def curvature(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        low = np.where(theta <= 0.0, 0.0, theta / np.maximum(mean, 1e-150) ** 2)
+        off = 1.0 - theta
+        return low + np.where(off <= 0.0, 0.0, off / np.maximum(1.0 - mean, 1e-150) ** 2)
+
+    def least(self, theta: np.ndarray, weight: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        theta, weight, slope = np.broadcast_arrays(theta, weight, slope)
+        ends = -np.maximum(slope * (1.0 - theta), -slope * theta)
+        positive = weight > 0.0
+        safe = np.where(positive, weight, 1.0)
+        difference = safe - slope
+        root = np.sqrt(np.maximum(0.0, difference * difference + 4.0 * slope * safe * theta))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            peak = np.where(
+                difference >= 0.0,
+                2.0 * safe * theta / (difference + root),
+                (root - difference) / (2.0 * slope),
+            )
+        peak = np.clip(np.where(np.isfinite(peak), peak, theta), 0.0, 1.0)
+        known = safe * self.value(theta, peak) - slope * (peak - theta)
+        return np.where(slope == 0.0, 0.0, np.where(positive, known, ends))
+
+
+class PoissonDivergence:
+    """theta ln(theta/m) − theta + m."""
+
+    lowest, highest = 0.0, np.inf
+
+    def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        theta, mean = np.broadcast_arrays(theta, mean)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inside = theta * excess((mean - theta) / theta)
+        answer = np.where(theta <= 0.0, mean, np.where(mean <= 0.0, np.inf, inside))
+        return np.where(theta == mean, 0.0, answer)
+
+    def slope(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inside = (mean - theta) / mean
+        return np.where(theta <= 0.0, 1.0, inside)
+
+    def curvature(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        return np.where(theta <= 0.0, 0.0, theta / np.maximum(mean, 1e-150) ** 2)
+
+    def least(self, theta: np.ndarray, weight: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        theta, weight, slope = np.broadcast_arrays(theta, weight, slope)
+        positive = weight > 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(positive, slope / np.where(positive, weight, 1.0), 0.0)
+            known = np.where(
+                share < 1.0,
+                -weight * theta * excess(-np.minimum(share, 1.0)),
+                np.where((share <= 1.0) & (theta <= 0.0), 0.0, -np.inf),
+            )
+        known = np.where(theta <= 0.0, np.where(share <= 1.0, 0.0, -np.inf), known)
+        free = np.where(slope <= 0.0, slope * theta, -np.inf)
+        return np.where(slope == 0.0, 0.0, np.where(positive, known, free))
