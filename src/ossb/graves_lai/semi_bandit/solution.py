@@ -1,0 +1,113 @@
+"""What a semi-bandit solver answers, and both of its bounds recomputed from the arms."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ossb.graves_lai.semi_bandit.memory import COLUMN_OF, LEADER, SemiBanditMemory
+from ossb.graves_lai.semi_bandit.workspace import BOUND_W
+
+
+@dataclass(frozen=True, eq=False)
+class SemiBanditSolution:
+    """lower ≤ C(φ) ≤ upper, with feasible rates that cost ``upper``.
+
+    Parameters
+    ----------
+    leader
+        The best arm x*.
+    rates
+        c(x, φ) of every arm.
+    alternatives
+        Arms x whose confusing parameters prove the lower bound.
+    confusing
+        One item-mean vector λ for each, equal to φ on the items of x*.
+    weights
+        Their weights y: C ≥ Σ y / max_x (Σ_k y_k Σ_{i∈x} d(φ_i, λ_ki) / Δ_x).
+    """
+
+    leader: int
+    rates: np.ndarray  # (K,)
+    upper: float
+    lower: float
+    alternatives: np.ndarray  # int64 (n_alternatives,)
+    confusing: np.ndarray  # (n_alternatives, d)
+    weights: np.ndarray  # (n_alternatives,)
+
+    @property
+    def gap(self) -> float:
+        """Certified relative gap."""
+        return 0.0 if self.upper <= 0.0 else (self.upper - self.lower) / self.upper
+
+
+def item_weights(arms: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """w_i = Σ_{x∋i} η_x."""
+    return rates @ arms
+
+
+def informations(
+    items: Any, arms: np.ndarray, phi: np.ndarray, leader: int, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """log F_x of every arm at the item weights, and the multipliers that attain it.
+
+    An alternative with an item of weight 0 is never told apart: −∞.
+    """
+    rewards = arms @ phi
+    need = np.ascontiguousarray(rewards[leader] - rewards)
+    member = np.ascontiguousarray(arms.T * (arms[leader] == 0)[:, None])
+    logs, tau = np.empty(arms.shape[0]), np.empty(arms.shape[0])
+    seen = np.flatnonzero((weights > 0) & (member.max(axis=1) > 0))
+    items.log_information(
+        np.ascontiguousarray(weights[seen]), np.ascontiguousarray(member[seen]), need,
+        np.ascontiguousarray(phi[seen]), seen.size, arms.shape[0], logs, tau,
+    )  # fmt: skip
+    unseen = (weights <= 0) & (member.max(axis=1) > 0)
+    logs[member[unseen].max(axis=0, initial=0.0) > 0] = -np.inf
+    return logs, tau
+
+
+def certify(
+    items: Any, arms: np.ndarray, phi: np.ndarray, memory: SemiBanditMemory
+) -> SemiBanditSolution:
+    """Read the held solution out of the memory and prove it again over all arms."""
+    leader = int(memory.state[LEADER])
+    rewards = arms @ phi
+    gaps = rewards[leader] - rewards
+    rates = np.zeros(arms.shape[0])
+    played = np.flatnonzero(memory.position_of[COLUMN_OF] >= 0)
+    rates[played] = memory.held_v[memory.position_of[COLUMN_OF, played]] / gaps[played]
+    chosen = memory.row_arm[: memory.state[3]]
+    if chosen.size == 0:
+        empty = np.zeros((0, phi.size))
+        return SemiBanditSolution(leader, rates, 0.0, 0.0, chosen, empty, np.zeros(0))
+    logs, _ = informations(items, arms, phi, leader, item_weights(arms, rates))
+    rates *= np.exp(-logs.min())
+    n_outside = int(memory.state[1])
+    outside = memory.outside[:n_outside]
+    held = np.zeros(phi.size)
+    held[outside] = memory.work.by_item[BOUND_W, :n_outside]
+    _, tau = informations(items, arms, phi, leader, held)
+    weights = memory.held_y[: chosen.size].copy()
+    confusing = np.tile(phi, (chosen.size, 1))
+    for k, arm in enumerate(chosen):
+        for i in outside[arms[arm, outside] > 0]:
+            confusing[k, i] = items.tilted(phi[i], held[i], tau[arm])
+    collected = arms @ collected_information(items, phi, confusing, weights)
+    others = np.arange(arms.shape[0]) != leader
+    lower = weights.sum() / (collected[others] / gaps[others]).max()
+    used = weights > 0
+    return SemiBanditSolution(
+        leader, rates, float(rates @ gaps), float(lower), chosen[used], confusing[used],
+        weights[used],
+    )  # fmt: skip
+
+
+def collected_information(
+    items: Any, phi: np.ndarray, confusing: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Σ_k y_k d(φ_i, λ_ki) of every item."""
+    total = np.zeros(phi.size)
+    for k, i in np.argwhere(confusing != phi):
+        total[i] += weights[k] * items.divergence(phi[i], confusing[k, i])
+    return total
