@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ossb.errors import InputError
-from ossb.fields import choice, integer, number
+from ossb.fields import choice, integer, matrix, number, vector
 from ossb.graves_lai.bound import Bound
 from ossb.graves_lai.proof import Alternative, Arm, Report
 from ossb.instances import from_dict
@@ -42,7 +42,7 @@ def read(path: str | Path) -> list[Bound]:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError("certificate", f"be a readable file: {error}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError("certificate", f"be JSON: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError("format", f"be {FORMAT!r}")
@@ -87,6 +87,9 @@ def _bound(entry: Any, where: str) -> Bound:
         instance: Any = from_dict(entry.get("instance"))
     except InputError as error:
         raise InputError(f"{where}.instance", f"be valid: {error}") from None
+    if not instance.known:
+        raise InputError(f"{where}.instance.{instance.parameter}", "be given")
+    shape = np.shape(getattr(instance, instance.parameter))
     if _arm(entry.get("best_arm"), f"{where}.best_arm") != instance.best_arm():
         raise InputError(f"{where}.best_arm", "be the best arm", entry.get("best_arm"))
     rates = _list(entry, "rates", where)
@@ -99,7 +102,7 @@ def _bound(entry: Any, where: str) -> Bound:
             for i, item in enumerate(rates)
         ],
         [
-            _alternative(item, f"{where}.alternatives[{i}]")
+            _alternative(item, shape, f"{where}.alternatives[{i}]")
             for i, item in enumerate(_list(entry, "alternatives", where))
         ],
         entry.get("multipliers"),
@@ -109,13 +112,14 @@ def _bound(entry: Any, where: str) -> Bound:
     )
 
 
-def _alternative(item: dict[str, Any], where: str) -> Alternative:
+def _alternative(item: dict[str, Any], shape: tuple[int, ...], where: str) -> Alternative:
     arrays = []
     for key in ("parameter", "witness"):
-        try:
-            arrays.append(np.array(item.get(key), dtype=np.float64))
-        except (TypeError, ValueError):
-            raise InputError(f"{where}.{key}", "hold numbers", item.get(key)) from None
+        reader = vector if len(shape) == 1 else matrix
+        array = reader(item.get(key), f"{where}.{key}")
+        if array.shape != shape:
+            raise InputError(f"{where}.{key}", f"have the shape {list(shape)}", list(array.shape))
+        arrays.append(array)
     return Alternative(
         _arm(item.get("arm"), f"{where}.arm"),
         arrays[0],

@@ -3,6 +3,7 @@
 from typing import Any
 
 _SHOWN = 80
+_NOTHING = object()
 
 
 class OssbError(Exception):
@@ -22,10 +23,10 @@ class InputError(OssbError, ValueError):
         What was found; left out where there is nothing to show.
     """
 
-    def __init__(self, field: str, must: str, got: Any = None) -> None:
+    def __init__(self, field: str, must: str, got: Any = _NOTHING) -> None:
         self.field = field
         self.must = must
-        shown = "" if got is None else f", got {_short(got)}"
+        shown = "" if got is _NOTHING else f", got {_short(got)}"
         super().__init__(f"`{field}` must {must}{shown}")
 
 

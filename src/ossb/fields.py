@@ -13,23 +13,30 @@ import numpy as np
 
 from ossb.errors import InputError
 
+_LARGEST = 2**62  # an index of a table with more entries than any machine holds
+
 
 def number(value: Any, field: str) -> float:
     """A finite number: no string, no boolean, no NaN."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
         raise InputError(field, "be a number", value)
-    result = float(value)
+    try:
+        result = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        result = math.inf
     if not math.isfinite(result):
         raise InputError(field, "be finite", value)
     return result
 
 
 def integer(value: Any, field: str, least: int = 0) -> int:
-    """A whole number not below ``least``."""
+    """A whole number not below ``least`` that an index can hold."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise InputError(field, "be a whole number", value)
     if value < least:
         raise InputError(field, f"be at least {least}", int(value))
+    if value > _LARGEST:
+        raise InputError(field, f"be at most {_LARGEST}")
     return int(value)
 
 

@@ -5,7 +5,7 @@ import json
 import sys
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,12 @@ def load(source: str | Path) -> tuple[list[Instance], bool]:
     """Instances of a file (``-`` for standard input), and whether the file held a list."""
     content = parse(_text(source), str(source))
     if isinstance(content, list):
-        return [_entry(item, i) for i, item in enumerate(content)], True
+        return _entries(content), True
     if isinstance(content, dict) and LIST_KEY in content and "structure" not in content:
         extra = sorted(set(content) - {LIST_KEY})
         if extra:
             raise InputError(extra[0], f"not stand beside {LIST_KEY}")
-        entries = content[LIST_KEY]
-        if not isinstance(entries, list):
-            raise InputError(LIST_KEY, "be a list of instances", entries)
-        return [_entry(item, i) for i, item in enumerate(entries)], True
+        return _entries(content[LIST_KEY]), True
     return [from_dict(content)], False
 
 
@@ -40,29 +37,40 @@ def from_dict(content: Any) -> Instance:
         raise InputError("structure", f"be given: one of {', '.join(STRUCTURES)}")
     structure = STRUCTURES[choice(content["structure"], "structure", STRUCTURES)]
     keys = {key: value for key, value in content.items() if key != "structure"}
-    known = [item.name for item in fields(structure)]
+    known = [item.name for item in fields(structure) if item.init]
     for key in keys:
         if key not in known:
             near = difflib.get_close_matches(key, known, 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             raise InputError(str(key), f"be a key of {structure.kind}: {', '.join(known)}{hint}")
+    for item in fields(structure):
+        required = item.default is MISSING and item.default_factory is MISSING
+        if item.init and required and keys.get(item.name) is None:
+            raise InputError(item.name, f"be given for {structure.kind}")
     return structure(**keys)
 
 
 def parse(text: str, name: str) -> Any:
     """The content of a TOML or JSON text."""
-    stripped = text.lstrip("\ufeff \t\r\n")
+    text = text.removeprefix("\ufeff")
+    stripped = text.lstrip()
     if stripped[:1] in ("{", "[") and not _is_toml_table(stripped):
         try:
-            return json.loads(stripped, parse_constant=_refuse_constant)
-        except json.JSONDecodeError as error:
+            return json.loads(
+                stripped, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats
+            )
+        except InputError:
+            raise
+        except ValueError as error:  # bad JSON, or a number of thousands of digits
             raise InputError(name, f"be JSON or TOML: {error}") from None
         except RecursionError:
             raise InputError(name, "be nested less deeply") from None
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise InputError(name, f"be JSON or TOML: {error}") from None
+    except RecursionError:
+        raise InputError(name, "be nested less deeply") from None
 
 
 def _is_toml_table(text: str) -> bool:
@@ -76,17 +84,33 @@ def _refuse_constant(constant: str) -> Any:
     raise InputError("instance", "hold finite numbers only", constant)
 
 
+def _without_repeats(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(items)
+    if len(content) < len(items):
+        keys = [key for key, _ in items]
+        raise InputError(next(key for key in keys if keys.count(key) > 1), "stand there once only")
+    return content
+
+
+def _entries(contents: Any) -> list[Instance]:
+    if not isinstance(contents, list):
+        raise InputError(LIST_KEY, "be a list of instances", contents)
+    if not contents:
+        raise InputError(LIST_KEY, "hold at least one instance", "none")
+    return [_entry(content, i) for i, content in enumerate(contents)]
+
+
 def _entry(content: Any, place: int) -> Instance:
     try:
         return from_dict(content)
     except InputError as error:
-        raise InputError(f"instances[{place}]", f"be valid: {error}") from None
+        raise InputError(f"{LIST_KEY}[{place}]", f"be valid: {error}") from None
 
 
 def _text(source: str | Path) -> str:
-    if str(source) == "-":
-        return sys.stdin.read()
     try:
+        if str(source) == "-":
+            return sys.stdin.read()
         return Path(source).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InputError(str(source), "be a file that exists") from None

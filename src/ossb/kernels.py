@@ -16,6 +16,8 @@ import types as pytypes
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, ParamSpec, TypeVar
 
+import numpy as np
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -84,6 +86,8 @@ def _reachable(thing: Any, seen: set[Any]) -> Iterator[str]:
             yield from _reachable(value.function, seen)
         elif isinstance(value, type) and issubclass(value, tuple):
             yield from _reachable(value, seen)
+        elif isinstance(value, np.ndarray):
+            yield f"{name} = {value.dtype} {value.shape} {value.tobytes()!r}"
         elif isinstance(value, int | float | str | tuple):
             yield f"{name} = {value!r}"
 

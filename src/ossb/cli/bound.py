@@ -57,12 +57,13 @@ def bound(
 
 def _table(answer: "Bound") -> "Table":
     from rich.table import Table
+    from rich.text import Text  # plain text: a name may hold square brackets
 
     instance = answer.instance
     name = f"{instance.name}: " if instance.name else ""
     table = Table(
-        title=f"{name}{instance.kind}, {instance.observation}",
-        caption=(
+        title=Text(f"{name}{instance.kind}, {instance.observation}"),
+        caption=Text(
             f"C(θ) = {answer.value:.8g}, {answer.status} in [{answer.lower:.10g}, "
             f"{answer.upper:.10g}]; best arm {instance.arm_name(answer.best_arm)}; "
             f"{answer.seconds:.3g} s"
@@ -77,7 +78,7 @@ def _table(answer: "Bound") -> "Table":
         gap = instance.gap_of(arm)
         share = f"{rate * gap / answer.value:.1%}" if answer.value > 0 else ""
         table.add_row(
-            instance.arm_name(arm), f"{gap:.6g}", f"{rate:.6g}", f"{rate * gap:.6g}", share
+            Text(instance.arm_name(arm)), f"{gap:.6g}", f"{rate:.6g}", f"{rate * gap:.6g}", share
         )
     if len(ordered) > SHOWN:
         table.add_row(f"… {len(ordered) - SHOWN} more", "", "", "", "")

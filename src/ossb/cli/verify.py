@@ -23,7 +23,7 @@ def verify(
             {
                 "valid": report.valid,
                 "claimed": {"lower": bound.lower, "upper": bound.upper},
-                "proved": {"lower": report.lower, "upper": _finite(report.upper)},
+                "proved": {"lower": _finite(report.lower), "upper": _finite(report.upper)},
                 "residuals": {key: _finite(value) for key, value in report.residuals.items()},
                 "problems": list(report.problems),
             }

@@ -77,6 +77,15 @@ def family_named(name: str, sigma: float = 1.0, sign: float = 1.0) -> Family:
 def check_means(family: Family, means: np.ndarray, field: str) -> None:
     """Refuse means outside the family's mean space."""
     low, high = family.lowest(), family.highest()
+    positive = isinstance(family, Exponential)  # the law of mean 0 shares no value with the others
     for i, mean in enumerate(np.ravel(means)):
-        if not low <= mean <= high:
-            raise InputError(f"{field}[{i}]", f"lie in [{low:g}, {high:g}]", float(mean))
+        if not low <= mean <= high or (positive and mean == 0.0):
+            if positive:
+                must = "be positive" if low == 0.0 else "be negative"
+            elif np.isfinite(low) and np.isfinite(high):
+                must = f"lie in [{low:g}, {high:g}]"
+            elif np.isfinite(low):
+                must = f"be at least {low:g}"
+            else:
+                must = f"be at most {high:g}"
+            raise InputError(f"{field}[{i}]", must, float(mean))

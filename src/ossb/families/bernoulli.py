@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
-from ossb.families.excess import excess
+from ossb.families.excess import divergence_term
 from ossb.kernels import kernel
 from ossb.records import record
 
@@ -14,33 +14,24 @@ from ossb.records import record
 def bernoulli_kl(p: float, q: float) -> float:
     """p ln(p/q) + (1 − p) ln((1 − p)/(1 − q)), exact at 0 and 1 and for close means.
 
-    Both logarithms are written as excesses of ln, whose linear parts cancel exactly:
-    kl = p · e((q − p)/p) + (1 − p) · e((p − q)/(1 − p)) with e(x) = x − ln(1 + x).
+    The sum of (q − p − p ln(q/p)) and of the same term of 1 − p and 1 − q: the linear parts
+    cancel, and neither term is negative.
     """
     if p == q:
         return 0.0
     if q <= 0.0 or q >= 1.0:
         return math.inf
-    if p <= 0.0:
-        return -math.log1p(-q)
-    if p >= 1.0:
-        return -math.log(q)
-    return p * excess((q - p) / p) + (1.0 - p) * excess((p - q) / (1.0 - p))
+    return bernoulli_kl_off(p, q, 1.0 - q)
 
 
 @kernel
-def bernoulli_peak(theta: float, weight: float, slope: float) -> float:
-    """The mean m in [0, 1] that maximises slope · m − weight · kl(theta, m).
-
-    The root of slope · m(1 − m) = weight · (m − theta), in the form that does not cancel.
-    """
-    difference = weight - slope
-    root = math.sqrt(max(0.0, difference * difference + 4.0 * slope * weight * theta))
-    if difference == 0.0 and root == 0.0:
-        return theta
-    if difference >= 0.0:
-        return min(1.0, max(0.0, 2.0 * weight * theta / (difference + root)))
-    return min(1.0, max(0.0, (root - difference) / (2.0 * slope)))
+def bernoulli_kl_off(p: float, q: float, off: float) -> float:
+    """The divergence from p to the mean q in (0, 1), given with its distance ``off`` from 1."""
+    if p <= 0.0:
+        return -math.log1p(-q) if q < 0.5 else -math.log(off)
+    if p >= 1.0:
+        return -math.log1p(-off) if off < 0.5 else -math.log(q)
+    return divergence_term(p, q) + divergence_term(1.0 - p, off)
 
 
 @kernel
@@ -56,13 +47,35 @@ def bernoulli_slope(p: float, q: float) -> float:
 
 @kernel
 def bernoulli_conjugate(theta: float, weight: float, slope: float) -> float:
-    """sup over m in [0, 1] of slope · m − weight · kl(theta, m)."""
+    """sup over m in [0, 1] of slope · m − weight · kl(theta, m).
+
+    The peak solves slope · m(1 − m) = weight · (m − theta).  It and its distance from 1 are
+    each computed in the form that does not cancel: a steep slope puts the peak so near an end
+    that one of them would round to nothing, and the divergence there to infinity.
+    """
     if slope == 0.0:
         return 0.0
     if weight <= 0.0:
         return max(slope, 0.0)
-    peak = bernoulli_peak(theta, weight, slope)
-    return slope * peak - weight * bernoulli_kl(theta, peak)
+    if theta <= 0.0 and slope <= weight:
+        return 0.0
+    if theta >= 1.0 and -slope <= weight:
+        return slope
+    difference, total = weight - slope, weight + slope
+    root = math.sqrt(max(0.0, difference * difference + 4.0 * slope * weight * theta))
+    if difference >= 0.0:
+        peak = 2.0 * weight * theta / (difference + root)
+    else:
+        peak = (root - difference) / (2.0 * slope)
+    if total >= 0.0:
+        off = 2.0 * weight * (1.0 - theta) / (total + root)
+    else:
+        off = (root - total) / (-2.0 * slope)
+    if peak <= 0.0 or off <= 0.0:  # only by underflow: the supremum is that of an end
+        return max(slope, 0.0)
+    if slope > 0.0:
+        return slope - slope * off - weight * bernoulli_kl_off(theta, peak, off)
+    return slope * peak - weight * bernoulli_kl_off(theta, peak, off)
 
 
 @record

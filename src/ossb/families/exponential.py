@@ -5,19 +5,22 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
-from ossb.families.excess import excess
+from ossb.families.excess import excess, log_ratio
 from ossb.kernels import kernel
 from ossb.records import record
 
 
 @kernel
 def exponential_kl(p: float, q: float) -> float:
-    """p/q − 1 − ln(p/q) = e((p − q)/q), with e(x) = x − ln(1 + x)."""
+    """p/q − 1 − ln(p/q): the excess of (p − q)/q, or as it stands for means far apart."""
     if p == q:
         return 0.0
     if q <= 0.0 or p <= 0.0:
         return math.inf
-    return excess((p - q) / q)
+    distance = (p - q) / q
+    if abs(distance) > 0.5:
+        return distance - log_ratio(p, q)
+    return excess(distance)
 
 
 @record
@@ -39,7 +42,7 @@ class Exponential(NamedTuple):
             return 0.0
         if b <= 0.0:
             return -self.sign * math.inf
-        return self.sign * (b - a) / (b * b)
+        return self.sign * ((b - a) / b / b)
 
     def variance(self, mean: float) -> float:
         return mean * mean

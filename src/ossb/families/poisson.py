@@ -5,21 +5,21 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
-from ossb.families.excess import excess
+from ossb.families.excess import divergence_term
 from ossb.kernels import kernel
 from ossb.records import record
 
 
 @kernel
 def poisson_kl(p: float, q: float) -> float:
-    """p ln(p/q) − p + q = p · e((q − p)/p), with e(x) = x − ln(1 + x)."""
+    """p ln(p/q) − p + q."""
     if p == q:
         return 0.0
     if q <= 0.0:
         return math.inf
     if p <= 0.0:
         return q
-    return p * excess((q - p) / p)
+    return divergence_term(p, q)
 
 
 @record
@@ -54,6 +54,8 @@ class Poisson(NamedTuple):
     def conjugate(self, theta: float, weight: float, slope: float) -> float:
         t, s = self.sign * theta, self.sign * slope
         if s == 0.0 or (s < 0.0 and weight <= 0.0):
+            return 0.0
+        if t <= 0.0 and s <= weight:
             return 0.0
         if s >= weight:
             return math.inf

@@ -122,6 +122,11 @@ class Bound:
             "seconds": self.seconds,
         }
 
+    def _repr_html_(self) -> str:
+        from ossb.graves_lai.table import html_table
+
+        return html_table(self)
+
     def __repr__(self) -> str:
         name = self.instance.arm_name(self.best_arm)
         return (

@@ -10,10 +10,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ossb.errors import CertificationError
 from ossb.families import Family
 from ossb.graves_lai.proof import Alternative, Support
 from ossb.kernels import kernel
 
+LEAST = 1e-300  # a smaller divergence asks for a rate that overflows
 TIED = 1e-24  # a smaller divergence counts as this one, so that rates stay finite
 
 
@@ -42,7 +44,13 @@ def proved(
         return support, alternatives, 0.0
     for arm in map(int, candidates):
         gap = top - float(means[arm])
-        rate = 1.0 / family.kl(float(means[arm]), top)
+        information = family.kl(float(means[arm]), top)
+        if not information >= LEAST:
+            raise CertificationError(
+                f"arms {best} and {arm} differ too little for the observations: the divergence "
+                f"of their means, {information:.3g}, has no rate within the range of doubles"
+            )
+        rate = 1.0 / information
         parameter, witness = np.array(means), np.array(means)
         parameter[arm] = top
         witness[arm] = top + min(gap, 0.5 * (family.highest() - top))

@@ -12,6 +12,7 @@ The Graves–Lai program: C(θ) = min Σ η(x) Δ(x) over rates η ≥ 0 with
   convex piece of the parameter set that also holds a ``witness`` with a strict advantage.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -22,6 +23,8 @@ Arm = int | tuple[int, ...]
 Support = Sequence[tuple[Arm, float]]
 
 TOLERANCE = 1e-9
+# what an instance raises on a proof of the wrong shape, which is then no proof
+MALFORMED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,16 +107,24 @@ def check(
     """Recompute both sides of a claimed bound from the instance and the proof."""
     problems: list[str] = []
     residuals = {"outside": 0.0, "disagreement": 0.0, "disadvantage": 0.0}
-    for k, alternative in enumerate(alternatives):
-        problems += _check_alternative(instance, k, alternative, residuals)
-    proved_lower = _lower(instance, alternatives)
-    proved_upper = _upper(instance, support, multipliers)
-    scale = max(abs(upper), abs(lower))
+    proved_lower, proved_upper = math.nan, math.inf
+    try:
+        for k, alternative in enumerate(alternatives):
+            problems += _check_alternative(instance, k, alternative, residuals)
+        proved_lower = _lower(instance, alternatives)
+    except MALFORMED as error:
+        problems.append(f"alternatives: not what this instance needs: {error}")
+    try:
+        proved_upper = _upper(instance, support, multipliers)
+    except MALFORMED as error:
+        problems.append(f"rates or multipliers: not what this instance needs: {error}")
+    if not np.isfinite([lower, upper]).all():
+        problems.append(f"lower and upper: must be finite, got {lower!r} and {upper!r}")
     residuals["lower"] = max(0.0, lower - proved_lower)
     residuals["upper"] = max(0.0, proved_upper - upper)
-    if not proved_lower >= lower - TOLERANCE * scale:
+    if not proved_lower >= lower - TOLERANCE * abs(lower):
         problems.append(f"lower: claimed {lower!r}, proved {proved_lower!r}")
-    if not proved_upper <= upper + TOLERANCE * scale:
+    if not proved_upper <= upper + TOLERANCE * abs(upper):
         problems.append(f"upper: claimed {upper!r}, proved {proved_upper!r}")
     return Report(proved_lower, proved_upper, residuals, tuple(problems))
 
@@ -157,7 +168,8 @@ def _lower(instance: Provable, alternatives: Sequence[Alternative]) -> float:
     if not weights.size or not weights.sum() > 0:
         return 0.0
     parameters = [alternative.parameter for alternative in alternatives]
-    return float(weights.sum() / instance.heaviest(parameters, weights))
+    heaviest = instance.heaviest(parameters, weights)
+    return float(weights.sum()) / heaviest if heaviest > 0 else math.nan
 
 
 def _upper(instance: Provable, support: Support, multipliers: Any) -> float:

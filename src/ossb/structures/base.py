@@ -8,6 +8,7 @@ Inside, every goal is to maximise: with ``goal = "minimize"`` rewards, means and
 carry the sign −1, and the family is the mirrored one.
 """
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -56,10 +57,12 @@ class Instance:
         self._set("sigma", sigma)
         for key in ("name", "note"):
             read.text(getattr(self, key), key)
-        if len(self.arm_names):
-            if n_arms is None:
-                raise InputError("arm_names", "be left out: the arms are not listed")
-            self._set("arm_names", read.names(self.arm_names, "arm_names", n_arms))
+        names = read.names(self.arm_names, "arm_names")
+        if names and n_arms is None:
+            raise InputError("arm_names", "be left out: the arms are not listed")
+        if names:
+            read.names(names, "arm_names", n_arms)
+        self._set("arm_names", names)
         _ = self.family  # refuses a bad sigma here
 
     def _set(self, key: str, value: Any) -> None:
@@ -144,6 +147,8 @@ def bound(instance: Structure, gap: float = 1e-6) -> Bound:
     started = time.perf_counter()
     answer = instance.solve(gap)
     seconds = time.perf_counter() - started
+    if not math.isfinite(answer.upper):
+        raise CertificationError(f"C(θ) is beyond the range of doubles: {answer!r}")
     if answer.status == "certified" and not answer.gap <= gap:
         raise CertificationError(
             f"the bound lies in [{answer.lower!r}, {answer.upper!r}], a relative gap of "

@@ -65,7 +65,9 @@ class MeanVector(ListedArms):
             self._set("theta", read.vector(self.theta, "theta", n_arms))
             n_arms = int(self.theta.size)
         if not n_arms:
-            raise InputError("theta" if n_arms == 0 else "n_arms", "give at least one arm", n_arms)
+            if n_arms is None:
+                raise InputError(self.parameter, "be given, or n_arms")
+            raise InputError(self.parameter, "hold at least one arm", "none")
         self._read_common(n_arms)
         if self.theta is not None:
             check_means(self.plain_family, self.theta, "theta")

@@ -47,6 +47,9 @@ class Unimodal(MeanVector):
         given = None if self.n_arms is None else read.integer(self.n_arms, "n_arms", least=1)
         if self.edges is not None:
             edges = read.pairs(self.edges, "edges", given)
+            if (edges[:, 0] == edges[:, 1]).any():
+                at = int(np.flatnonzero(edges[:, 0] == edges[:, 1])[0])
+                raise InputError(f"edges[{at}]", "join two different arms", edges[at].tolist())
             self._set("edges", edges)
             if given is None and self.theta is None:
                 given = int(edges.max(initial=0)) + 1
@@ -64,13 +67,16 @@ class Unimodal(MeanVector):
         near: list[set[int]] = [set() for _ in range(self.n_arms)]
         line = [(x, x + 1) for x in range(self.n_arms - 1)]
         for a, b in line if self.edges is None else self.edges.tolist():
-            if a == b:
-                raise InputError("edges", "join two different arms", [a, b])
             near[a].add(b)
             near[b].add(a)
         return tuple(tuple(sorted(arms)) for arms in near)
 
     def _check_connected(self) -> None:
+        if self.edges is None:
+            return
+        if len(self.edges) < self.n_arms - 1:
+            must = f"connect all arms: {self.n_arms} arms need {self.n_arms - 1} edges"
+            raise InputError("edges", must, len(self.edges))
         reached = _spread(self.neighbours, 0, lambda _, __: True)
         for arm in range(self.n_arms):
             if arm not in reached:
