@@ -1,0 +1,28 @@
+"""Implicit sets of arms, reached through a linear-maximisation oracle and never listed."""
+
+from ossb.arm_sets.base import ArmSet, Exchanges, Items, indicator, second_best, total
+from ossb.arm_sets.m_sets import MSets
+from ossb.arm_sets.matchings import Matchings
+from ossb.arm_sets.paths import Paths
+from ossb.arm_sets.spanning_trees import SpanningTrees
+
+__all__ = [
+    "ARM_SETS",
+    "ArmSet",
+    "Exchanges",
+    "Items",
+    "MSets",
+    "Matchings",
+    "Paths",
+    "SpanningTrees",
+    "indicator",
+    "second_best",
+    "total",
+]
+
+ARM_SETS = {
+    "m_sets": (MSets, ("n_items", "size")),
+    "paths": (Paths, ("edges", "source", "target")),
+    "matchings": (Matchings, ("n_left", "n_right", "edges")),
+    "spanning_trees": (SpanningTrees, ("n_nodes", "edges")),
+}

@@ -1,0 +1,82 @@
+"""What an implicit set of arms answers: its linear-maximisation oracle and its exchanges.
+
+An arm is a set of items, written as the sorted tuple of their numbers.  Nothing here lists
+the arms, except ``arms`` on sets small enough to print.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+Items = tuple[int, ...]
+
+
+class Exchanges(NamedTuple):
+    """The directed graph whose cycles are the ways to change one arm into another.
+
+    Every arm x is x* changed along disjoint cycles of this graph, and every closed walk is a
+    sum of such cycles.  Arcs of the graph are the items outside x* that some arm has.
+    """
+
+    items: np.ndarray  # int64 (n_arcs,) the item of each arc
+    tail: np.ndarray  # int64 (n_arcs,)
+    head: np.ndarray  # int64 (n_arcs,)
+    n_nodes: int
+    free: np.ndarray  # int64 (n_free,) nodes that the hub, node 0, feeds at no cost
+    acyclic: bool  # whether every cycle passes the hub
+
+
+class ArmSet(Protocol):
+    """A set of arms behind a linear-maximisation oracle."""
+
+    @property
+    def n_items(self) -> int: ...
+
+    def maximize(self, weights: np.ndarray) -> Items:
+        """An arm of largest total weight."""
+        ...
+
+    def maximize_with(self, weights: np.ndarray, item: int) -> Items | None:
+        """The same among the arms that have an item; None if none has."""
+        ...
+
+    def maximize_without(self, weights: np.ndarray, item: int) -> Items | None:
+        """The same among the arms that lack an item; None if none does."""
+        ...
+
+    def contains(self, items: Items) -> bool:
+        """Whether a set of items is an arm."""
+        ...
+
+    def arms(self) -> Iterator[Items]:
+        """Every arm; for sets small enough to list."""
+        ...
+
+
+def second_best(arm_set: ArmSet, weights: np.ndarray, best: Items) -> Items | None:
+    """The best arm other than ``best``; None if there is no other.
+
+    Another arm lacks some item of ``best``, or has all of them and one more.
+    """
+    runner: Items | None = None
+    value = -np.inf
+    inside = set(best)
+    for item in range(arm_set.n_items):
+        flip = arm_set.maximize_without if item in inside else arm_set.maximize_with
+        other = flip(weights, item)
+        if other is not None and total(weights, other) > value:
+            runner, value = other, total(weights, other)
+    return runner
+
+
+def total(weights: np.ndarray, items: Items) -> float:
+    """Total weight of the items of an arm."""
+    return float(weights[list(items)].sum())
+
+
+def indicator(n_items: int, items: Items) -> np.ndarray:
+    """The arm as a vector of 0 and 1."""
+    vector = np.zeros(n_items)
+    vector[list(items)] = 1.0
+    return vector

@@ -1,0 +1,48 @@
+"""All sets of a given number of items."""
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from ossb import fields as read
+from ossb.arm_sets.base import Items
+from ossb.errors import InputError
+
+
+class MSets:
+    """Every set of ``size`` of the ``n_items`` items: a uniform matroid."""
+
+    is_matroid = True
+
+    def __init__(self, n_items: int, size: int) -> None:
+        self.n_items = read.integer(n_items, "n_items", least=1)
+        self.size = read.integer(size, "size", least=1)
+        if self.size > self.n_items:
+            raise InputError("size", f"be at most n_items, {self.n_items}", self.size)
+
+    def maximize(self, weights: np.ndarray) -> Items:
+        order = np.argsort(-weights, kind="stable")
+        return tuple(sorted(int(i) for i in order[: self.size]))
+
+    def maximize_with(self, weights: np.ndarray, item: int) -> Items | None:
+        order = [int(i) for i in np.argsort(-weights, kind="stable") if i != item]
+        return tuple(sorted([item, *order[: self.size - 1]]))
+
+    def maximize_without(self, weights: np.ndarray, item: int) -> Items | None:
+        if self.size == self.n_items:
+            return None
+        order = [int(i) for i in np.argsort(-weights, kind="stable") if i != item]
+        return tuple(sorted(order[: self.size]))
+
+    def contains(self, items: Items) -> bool:
+        distinct = set(items)
+        inside = all(0 <= i < self.n_items for i in distinct)
+        return inside and len(distinct) == len(items) == self.size
+
+    def replaceable(self, best: Items) -> dict[int, list[int]]:
+        """For each item outside ``best``, the items of ``best`` it can replace."""
+        return {i: list(best) for i in range(self.n_items) if i not in set(best)}
+
+    def arms(self) -> Iterator[Items]:
+        return itertools.combinations(range(self.n_items), self.size)

@@ -1,0 +1,119 @@
+"""Matchings of a bipartite graph; items are its edges.
+
+An arm is a matching that covers every left node (an assignment of tasks to servers, say):
+matchings that leave left nodes idle are not arms, so all arms have ``n_left`` items.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ossb import fields as read
+from ossb.arm_sets.base import Exchanges, Items
+from ossb.errors import InputError
+
+
+class Matchings:
+    """Every matching of a bipartite graph that covers all left nodes."""
+
+    is_matroid = False
+
+    def __init__(
+        self, n_left: int, n_right: int, edges: Sequence[Sequence[int]] | np.ndarray
+    ) -> None:
+        self.n_left = read.integer(n_left, "n_left", least=1)
+        self.n_right = read.integer(n_right, "n_right", least=1)
+        if self.n_left > self.n_right:
+            must = f"be at most n_right, {self.n_right}: an arm covers every left node"
+            raise InputError("n_left", must, self.n_left)
+        self.edges = read.pairs(edges, "edges")
+        self._edge_at = np.full((self.n_left, self.n_right), -1)
+        for k, (u, v) in enumerate(self.edges.tolist()):
+            if u >= self.n_left:
+                raise InputError(f"edges[{k}][0]", f"be below n_left, {self.n_left}", u)
+            if v >= self.n_right:
+                raise InputError(f"edges[{k}][1]", f"be below n_right, {self.n_right}", v)
+            if self._edge_at[u, v] >= 0:
+                raise InputError(f"edges[{k}]", "differ from every other edge", [u, v])
+            self._edge_at[u, v] = k
+        if self._assign(np.zeros(self.n_items)) is None:
+            raise InputError("edges", "hold a matching that covers every left node")
+
+    @property
+    def n_items(self) -> int:
+        return len(self.edges)
+
+    def _assign(self, weights: np.ndarray) -> Items | None:
+        """Hungarian method; an edge of weight −∞ counts as missing."""
+        from scipy.optimize import linear_sum_assignment
+
+        value = np.full((self.n_left, self.n_right), -np.inf)
+        value[self.edges[:, 0], self.edges[:, 1]] = weights
+        try:
+            rows, columns = linear_sum_assignment(value, maximize=True)
+        except ValueError:  # what scipy says where no finite assignment exists
+            return None
+        return tuple(sorted(self._edge_at[rows, columns].tolist()))
+
+    def maximize(self, weights: np.ndarray) -> Items:
+        best = self._assign(weights)
+        if best is None:
+            raise AssertionError("checked at construction")
+        return best
+
+    def maximize_with(self, weights: np.ndarray, item: int) -> Items | None:
+        u, v = self.edges[item]
+        rivals = (self.edges[:, 0] == u) | (self.edges[:, 1] == v)
+        rivals[item] = False
+        return self._assign(np.where(rivals, -np.inf, weights))
+
+    def maximize_without(self, weights: np.ndarray, item: int) -> Items | None:
+        without = weights.astype(float)
+        without[item] = -np.inf
+        return self._assign(without)
+
+    def contains(self, items: Items) -> bool:
+        if len(set(items)) != self.n_left or len(items) != self.n_left:
+            return False
+        if not all(0 <= k < self.n_items for k in items):
+            return False
+        left, right = self.edges[list(items)].T
+        return len(set(left.tolist())) == len(set(right.tolist())) == self.n_left
+
+    def exchanges(self, best: Items) -> Exchanges:
+        """Left nodes; an arc u → u′ for every edge from u to the right node that u′ holds.
+
+        Edges to right nodes that nobody holds lead to the hub, which feeds every left node:
+        whoever starts a chain gives its own right node up.  Edges in no arm are left out.
+        """
+        owner = {int(self.edges[k, 1]): int(self.edges[k, 0]) + 1 for k in best}
+        zero = np.zeros(self.n_items)
+        inside = set(best)
+        items = [
+            k
+            for k in range(self.n_items)
+            if k not in inside and self.maximize_with(zero, k) is not None
+        ]
+        tail = np.array([int(self.edges[k, 0]) + 1 for k in items], dtype=np.int64)
+        head = np.array([owner.get(int(self.edges[k, 1]), 0) for k in items], dtype=np.int64)
+        spare = self.n_right > self.n_left
+        free = np.arange(1, self.n_left + 1) if spare else np.zeros(0, dtype=np.int64)
+        return Exchanges(np.array(items, dtype=np.int64), tail, head, self.n_left + 1, free, False)
+
+    def change(self, best: Items, cycle: Sequence[int]) -> Items:
+        """The matching in which the left nodes of some edges take them instead of their own."""
+        moved = {int(self.edges[k, 0]) for k in cycle}
+        kept = [k for k in best if int(self.edges[k, 0]) not in moved]
+        return tuple(sorted([*kept, *cycle]))
+
+    def arms(self) -> Iterator[Items]:
+        def extend(left: int, used: frozenset[int], chosen: Items) -> Iterator[Items]:
+            if left == self.n_left:
+                yield tuple(sorted(chosen))
+                return
+            for right in range(self.n_right):
+                k = int(self._edge_at[left, right])
+                if k >= 0 and right not in used:
+                    yield from extend(left + 1, used | {right}, (*chosen, k))
+
+        yield from extend(0, frozenset(), ())

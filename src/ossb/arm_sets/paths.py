@@ -1,0 +1,185 @@
+"""Paths from a source to a target in a directed acyclic graph; items are its edges."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ossb import fields as read
+from ossb.arm_sets.base import Exchanges, Items
+from ossb.errors import InputError
+
+
+class Paths:
+    """Every path from ``source`` to ``target`` in a directed acyclic graph."""
+
+    is_matroid = False
+
+    def __init__(
+        self, edges: Sequence[Sequence[int]] | np.ndarray, source: int, target: int
+    ) -> None:
+        self.edges = read.pairs(edges, "edges")
+        seen: set[tuple[int, int]] = set()
+        for k, (u, v) in enumerate(self.edges.tolist()):
+            if u == v:
+                raise InputError(f"edges[{k}]", "join two different nodes", [u, v])
+            if (u, v) in seen:
+                raise InputError(f"edges[{k}]", "differ from every other edge", [u, v])
+            seen.add((u, v))
+        self.n_nodes = int(self.edges.max(initial=-1)) + 1
+        self.source = read.integer(source, "source")
+        self.target = read.integer(target, "target")
+        for field in ("source", "target"):
+            if getattr(self, field) >= self.n_nodes:
+                raise InputError(field, "be a node of an edge", getattr(self, field))
+        if self.source == self.target:
+            raise InputError("target", "differ from source", self.target)
+        self._outgoing: list[list[int]] = [[] for _ in range(self.n_nodes)]
+        for k, (u, _) in enumerate(self.edges.tolist()):
+            self._outgoing[u].append(k)
+        self.order = self._topological_order()
+        self._on_some_path = self._useful()
+        if not self._on_some_path.any():
+            raise InputError("target", f"be reachable from source, {self.source}", self.target)
+
+    @property
+    def n_items(self) -> int:
+        return len(self.edges)
+
+    def _topological_order(self) -> list[int]:
+        """Nodes so that every edge leads forward (Kahn)."""
+        waiting = np.bincount(self.edges[:, 1], minlength=self.n_nodes)
+        ready = [v for v in range(self.n_nodes) if waiting[v] == 0]
+        order = []
+        while ready:
+            node = ready.pop()
+            order.append(node)
+            for k in self._outgoing[node]:
+                other = int(self.edges[k, 1])
+                waiting[other] -= 1
+                if waiting[other] == 0:
+                    ready.append(other)
+        if len(order) < self.n_nodes:
+            raise InputError("edges", "form no cycle")
+        return order
+
+    def _useful(self) -> np.ndarray:
+        """Which edges lie on some path from source to target."""
+        ones = np.zeros(self.n_items)
+        forward, _ = self._longest_from_source(ones)
+        backward, _ = self._longest_to_target(ones)
+        return np.isfinite(forward[self.edges[:, 0]] + backward[self.edges[:, 1]])
+
+    def _longest_from_source(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Largest weight of a path from the source to each node, and its last edge."""
+        value = np.full(self.n_nodes, -np.inf)
+        value[self.source] = 0.0
+        last = np.full(self.n_nodes, -1)
+        heads, cost = self.edges[:, 1].tolist(), weights.tolist()
+        best = value.tolist()
+        for node in self.order:
+            here = best[node]
+            if here == -np.inf:
+                continue
+            for k in self._outgoing[node]:
+                if here + cost[k] > best[heads[k]]:
+                    best[heads[k]] = here + cost[k]
+                    last[heads[k]] = k
+        return np.array(best), last
+
+    def _longest_to_target(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Largest weight of a path from each node to the target, and its first edge."""
+        first = np.full(self.n_nodes, -1)
+        best = [-np.inf] * self.n_nodes
+        best[self.target] = 0.0
+        heads, cost = self.edges[:, 1].tolist(), weights.tolist()
+        for node in reversed(self.order):
+            for k in self._outgoing[node]:
+                if cost[k] + best[heads[k]] > best[node]:
+                    best[node] = cost[k] + best[heads[k]]
+                    first[node] = k
+        return np.array(best), first
+
+    def _walk_back(self, last: np.ndarray, node: int) -> list[int]:
+        path = []
+        while node != self.source:
+            path.append(int(last[node]))
+            node = int(self.edges[last[node], 0])
+        return path
+
+    def _walk_on(self, first: np.ndarray, node: int) -> list[int]:
+        path = []
+        while node != self.target:
+            path.append(int(first[node]))
+            node = int(self.edges[first[node], 1])
+        return path
+
+    def maximize(self, weights: np.ndarray) -> Items:
+        _, last = self._longest_from_source(weights)
+        return tuple(sorted(self._walk_back(last, self.target)))
+
+    def maximize_with(self, weights: np.ndarray, item: int) -> Items | None:
+        if not self._on_some_path[item]:
+            return None
+        _, last = self._longest_from_source(weights)
+        _, first = self._longest_to_target(weights)
+        u, v = self.edges[item].tolist()
+        return tuple(sorted([*self._walk_back(last, u), item, *self._walk_on(first, v)]))
+
+    def maximize_without(self, weights: np.ndarray, item: int) -> Items | None:
+        without = weights.astype(float)
+        without[item] = -np.inf
+        value, last = self._longest_from_source(without)
+        if value[self.target] == -np.inf:
+            return None
+        return tuple(sorted(self._walk_back(last, self.target)))
+
+    def contains(self, items: Items) -> bool:
+        if len(set(items)) != len(items) or not all(0 <= k < self.n_items for k in items):
+            return False
+        step = {int(self.edges[k, 0]): int(self.edges[k, 1]) for k in items}
+        if len(step) != len(items):
+            return False
+        node = self.source
+        for _ in items:
+            if node not in step:
+                return False
+            node = step[node]
+        return node == self.target
+
+    def exchanges(self, best: Items) -> Exchanges:
+        """The graph without the edges of a path, its nodes on that path merged into the hub.
+
+        Two paths differ by detours that leave and rejoin the path, and the path itself is
+        free to play: conservation of flow is lost on its nodes and holds on all others.
+        """
+        inside = set(best)
+        name = {node: 0 for k in best for node in self.edges[k].tolist()}
+        items = [k for k in np.flatnonzero(self._on_some_path).tolist() if k not in inside]
+        for node in self.order:
+            if node not in name and any(node in self.edges[k] for k in items):
+                name[node] = max(name.values()) + 1
+        ends = self.edges[items].reshape(-1, 2)
+        tail = np.array([name[u] for u in ends[:, 0].tolist()], dtype=np.int64)
+        head = np.array([name[v] for v in ends[:, 1].tolist()], dtype=np.int64)
+        size = max(name.values()) + 1
+        none = np.zeros(0, dtype=np.int64)
+        return Exchanges(np.array(items, dtype=np.int64), tail, head, size, none, True)
+
+    def change(self, best: Items, cycle: Sequence[int]) -> Items:
+        """The path that follows ``best`` except on a detour, given by its edges in order."""
+        leave, join = int(self.edges[cycle[0], 0]), int(self.edges[cycle[-1], 1])
+        step = {int(self.edges[k, 0]): k for k in best}
+        dropped = set()
+        while leave != join:
+            dropped.add(step[leave])
+            leave = int(self.edges[step[leave], 1])
+        return tuple(sorted((set(best) - dropped) | set(cycle)))
+
+    def arms(self) -> Iterator[Items]:
+        stack: list[tuple[int, tuple[int, ...]]] = [(self.source, ())]
+        while stack:
+            node, path = stack.pop()
+            if node == self.target:
+                yield tuple(sorted(path))
+                continue
+            stack += [(int(self.edges[k, 1]), (*path, k)) for k in self._outgoing[node]]

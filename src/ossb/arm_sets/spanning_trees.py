@@ -1,0 +1,107 @@
+"""Spanning trees of a connected graph; items are its edges."""
+
+import itertools
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ossb import fields as read
+from ossb.arm_sets.base import Items
+from ossb.errors import InputError
+
+
+class SpanningTrees:
+    """Every spanning tree of a connected graph without loops: a graphic matroid."""
+
+    is_matroid = True
+
+    def __init__(self, n_nodes: int, edges: Sequence[Sequence[int]] | np.ndarray) -> None:
+        self.n_nodes = read.integer(n_nodes, "n_nodes", least=2)
+        self.edges = read.pairs(edges, "edges", self.n_nodes)
+        seen: set[tuple[int, int]] = set()
+        for k, (u, v) in enumerate(self.edges.tolist()):
+            if u == v:
+                raise InputError(f"edges[{k}]", "join two different nodes", [u, v])
+            if (min(u, v), max(u, v)) in seen:
+                raise InputError(f"edges[{k}]", "differ from every other edge", [u, v])
+            seen.add((min(u, v), max(u, v)))
+        if len(self._tree(range(len(self.edges)))) < self.n_nodes - 1:
+            raise InputError("edges", "connect all nodes")
+
+    @property
+    def n_items(self) -> int:
+        return len(self.edges)
+
+    def _tree(self, order: Sequence[int] | range) -> list[int]:
+        """Kruskal: the first edges of an order that close no cycle."""
+        parent = list(range(self.n_nodes))
+
+        def root(node: int) -> int:
+            while parent[node] != node:
+                parent[node] = parent[parent[node]]
+                node = parent[node]
+            return node
+
+        tree = []
+        for edge in order:
+            u, v = root(int(self.edges[edge, 0])), root(int(self.edges[edge, 1]))
+            if u != v:
+                parent[u] = v
+                tree.append(int(edge))
+        return tree
+
+    def maximize(self, weights: np.ndarray) -> Items:
+        return tuple(sorted(self._tree(np.argsort(-weights, kind="stable").tolist())))
+
+    def maximize_with(self, weights: np.ndarray, item: int) -> Items | None:
+        order = np.argsort(-weights, kind="stable").tolist()
+        return tuple(sorted(self._tree([item, *(e for e in order if e != item)])))
+
+    def maximize_without(self, weights: np.ndarray, item: int) -> Items | None:
+        order = [e for e in np.argsort(-weights, kind="stable").tolist() if e != item]
+        tree = self._tree(order)
+        return tuple(sorted(tree)) if len(tree) == self.n_nodes - 1 else None
+
+    def contains(self, items: Items) -> bool:
+        distinct = sorted(set(items))
+        if len(distinct) != len(items) or len(items) != self.n_nodes - 1:
+            return False
+        if not all(0 <= e < self.n_items for e in distinct):
+            return False
+        return len(self._tree(distinct)) == self.n_nodes - 1
+
+    def replaceable(self, best: Items) -> dict[int, list[int]]:
+        """For each edge outside a tree, the tree edges on the cycle that it closes."""
+        neighbours: list[list[tuple[int, int]]] = [[] for _ in range(self.n_nodes)]
+        for e in best:
+            u, v = self.edges[e].tolist()
+            neighbours[u].append((v, e))
+            neighbours[v].append((u, e))
+        inside = set(best)
+        return {
+            e: self._route(neighbours, *self.edges[e].tolist())
+            for e in range(self.n_items)
+            if e not in inside
+        }
+
+    def _route(self, neighbours: list[list[tuple[int, int]]], start: int, end: int) -> list[int]:
+        """Edges of the tree between two nodes."""
+        came: dict[int, tuple[int, int]] = {start: (start, -1)}
+        queue = deque([start])
+        while end not in came:
+            node = queue.popleft()
+            for other, edge in neighbours[node]:
+                if other not in came:
+                    came[other] = (node, edge)
+                    queue.append(other)
+        route = []
+        while end != start:
+            end, edge = came[end]
+            route.append(edge)
+        return route
+
+    def arms(self) -> Iterator[Items]:
+        for items in itertools.combinations(range(self.n_items), self.n_nodes - 1):
+            if self.contains(items):
+                yield items

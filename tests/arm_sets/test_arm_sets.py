@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+
+from ossb.arm_sets import (
+    ARM_SETS,
+    Matchings,
+    MSets,
+    Paths,
+    SpanningTrees,
+    indicator,
+    second_best,
+    total,
+)
+from ossb.errors import InputError
+
+# the edge (1, 5) leads nowhere, (6, 3) comes from nowhere
+DAG = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (2, 4), (3, 4), (1, 5), (6, 3), (0, 4)]
+BIPARTITE = [(0, 0), (0, 1), (1, 1), (1, 2), (2, 0), (2, 2), (2, 3), (0, 3)]
+GRAPH = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (3, 4)]
+SETS = {
+    "m_sets": MSets(6, 3),
+    "paths": Paths(DAG, 0, 4),
+    "matchings": Matchings(3, 4, BIPARTITE),
+    "perfect": Matchings(3, 3, BIPARTITE[:6]),
+    "spanning_trees": SpanningTrees(5, GRAPH),
+}
+each_set = pytest.mark.parametrize("arm_set", SETS.values(), ids=SETS)
+
+
+def grid(side):
+    """Edges of a square grid that lead right or down."""
+    edges = []
+    for row in range(side):
+        for column in range(side):
+            node = row * side + column
+            edges += [(node, node + 1)] if column + 1 < side else []
+            edges += [(node, node + side)] if row + 1 < side else []
+    return edges
+
+
+def best_of(arms, weights):
+    return max((total(weights, arm) for arm in arms), default=None)
+
+
+def test_number_of_arms():
+    counts = {name: len(list(arm_set.arms())) for name, arm_set in SETS.items()}
+    assert counts == {"m_sets": 20, "paths": 6, "matchings": 8, "perfect": 2, "spanning_trees": 8}
+    assert len(list(Paths(grid(4), 0, 15).arms())) == 20
+
+
+@each_set
+@pytest.mark.parametrize("seed", range(5))
+def test_oracles_against_listing(arm_set, seed):
+    weights = np.random.default_rng(seed).normal(size=arm_set.n_items)
+    arms = list(arm_set.arms())
+    assert len(set(arms)) == len(arms)
+    best = arm_set.maximize(weights)
+    assert total(weights, best) == pytest.approx(best_of(arms, weights))
+    for item in range(arm_set.n_items):
+        for forced, found in (
+            ([a for a in arms if item in a], arm_set.maximize_with(weights, item)),
+            ([a for a in arms if item not in a], arm_set.maximize_without(weights, item)),
+        ):
+            assert (found is None) == (not forced)
+            if found is not None:
+                assert found in forced
+                assert total(weights, found) == pytest.approx(best_of(forced, weights))
+    runner = second_best(arm_set, weights, best)
+    others = [arm for arm in arms if arm != best]
+    assert total(weights, runner) == pytest.approx(best_of(others, weights))
+    assert runner != best
+
+
+@each_set
+def test_membership(arm_set):
+    arms = set(arm_set.arms())
+    rng = np.random.default_rng(0)
+    size = len(next(iter(arms)))
+    for arm in arms:
+        assert arm_set.contains(arm)
+        assert indicator(arm_set.n_items, arm).sum() == len(arm)
+    for _ in range(200):
+        items = tuple(sorted(rng.choice(arm_set.n_items, size, replace=False).tolist()))
+        assert arm_set.contains(items) == (items in arms)
+    first = next(iter(arms))
+    assert not arm_set.contains((*first[:-1], arm_set.n_items))
+    assert not arm_set.contains((*first, first[0]))
+    assert not arm_set.contains(())
+
+
+@pytest.mark.parametrize("name", ["m_sets", "spanning_trees"])
+def test_single_replacements_give_arms(name):
+    arm_set = SETS[name]
+    best = arm_set.maximize(np.random.default_rng(1).normal(size=arm_set.n_items))
+    for item, replaced in arm_set.replaceable(best).items():
+        for other in best:
+            changed = tuple(sorted((set(best) - {other}) | {item}))
+            assert arm_set.contains(changed) == (other in replaced)
+
+
+@pytest.mark.parametrize("name", ["paths", "matchings", "perfect"])
+def test_arms_are_disjoint_exchanges(name):
+    arm_set = SETS[name]
+    best = arm_set.maximize(np.random.default_rng(2).normal(size=arm_set.n_items))
+    graph = arm_set.exchanges(best)
+    used = {item for arm in arm_set.arms() for item in arm} - set(best)
+    assert set(graph.items.tolist()) == used
+    place = {item: k for k, item in enumerate(graph.items.tolist())}
+    for arm in arm_set.arms():
+        arcs = [place[item] for item in arm if item not in best]
+        balance = np.zeros(graph.n_nodes)
+        for k in arcs:
+            balance[graph.tail[k]] += 1
+            balance[graph.head[k]] -= 1
+        balance[0] = 0
+        allowed = np.zeros(graph.n_nodes)
+        allowed[graph.free] = 1
+        assert (balance >= 0).all()
+        assert (balance <= allowed).all()
+
+
+def test_one_arm_only():
+    assert second_best(MSets(2, 2), np.ones(2), (0, 1)) is None
+    assert SpanningTrees(2, [(0, 1)]).maximize_without(np.ones(1), 0) is None
+
+
+def test_names_of_the_kinds():
+    assert set(ARM_SETS) == {"m_sets", "paths", "matchings", "spanning_trees"}
+
+
+@pytest.mark.parametrize(
+    ("make", "field"),
+    [
+        (lambda: MSets(0, 1), "n_items"),
+        (lambda: MSets(3, 4), "size"),
+        (lambda: Paths([(0, 1), (1, 2), (2, 0)], 0, 2), "edges"),
+        (lambda: Paths([(0, 0)], 0, 0), "edges[0]"),
+        (lambda: Paths([(0, 1), (0, 1)], 0, 1), "edges[1]"),
+        (lambda: Paths([(0, 1), (2, 1)], 0, 2), "target"),
+        (lambda: Paths([(0, 1)], 0, 0), "target"),
+        (lambda: Paths([(0, 1)], 5, 1), "source"),
+        (lambda: Matchings(3, 2, [(0, 0)]), "n_left"),
+        (lambda: Matchings(2, 2, [(0, 0), (1, 0)]), "edges"),
+        (lambda: Matchings(1, 2, [(1, 0)]), "edges[0][0]"),
+        (lambda: Matchings(1, 2, [(0, 2)]), "edges[0][1]"),
+        (lambda: Matchings(1, 2, [(0, 0), (0, 0)]), "edges[1]"),
+        (lambda: SpanningTrees(3, [(0, 1)]), "edges"),
+        (lambda: SpanningTrees(2, [(0, 0)]), "edges[0]"),
+        (lambda: SpanningTrees(2, [(0, 1), (1, 0)]), "edges[1]"),
+    ],
+)
+def test_refusals(make, field):
+    with pytest.raises(InputError) as error:
+        make()
+    assert error.value.field == field
