@@ -1,0 +1,31 @@
+"""What all tests share: one hypothesis profile, and no dependence on the terminal."""
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import golden
+
+settings.register_profile(
+    "ossb",
+    derandomize=True,
+    deadline=None,
+    max_examples=40,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("ossb")
+
+
+@pytest.fixture(name="golden")
+def golden_folder():
+    """The folder of reference values; tests that ask for it are skipped where it is absent."""
+    if not golden.FOLDER.is_dir():
+        pytest.skip(golden.ABSENT)
+    return golden.FOLDER
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
