@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
-from ossb.families.excess import divergence_term
+from ossb.families.excess import divergence_term, quotient
 from ossb.kernels import kernel
 from ossb.records import record
 
@@ -31,7 +31,7 @@ def bernoulli_kl_off(p: float, q: float, off: float) -> float:
         return -math.log1p(-q) if q < 0.5 else -math.log(off)
     if p >= 1.0:
         return -math.log1p(-off) if off < 0.5 else -math.log(q)
-    return divergence_term(p, q) + divergence_term(1.0 - p, off)
+    return divergence_term(p, q, q - p) + divergence_term(1.0 - p, off, p - q)
 
 
 @kernel
@@ -42,7 +42,7 @@ def bernoulli_slope(p: float, q: float) -> float:
     spread = q * (1.0 - q)
     if spread <= 0.0:
         return math.inf if q > p else -math.inf
-    return (q - p) / spread
+    return quotient(q - p, spread)
 
 
 @kernel

@@ -4,8 +4,9 @@ import math
 
 from ossb.kernels import kernel
 
-_SMALL = 0.5
-_TERMS = 24
+_SMALL = 0.1  # beyond, the difference loses no more than two bits
+_TERMS = 7
+_TINY = 1e-300
 
 
 @kernel
@@ -30,18 +31,26 @@ def excess(x: float) -> float:
 @kernel
 def log_ratio(a: float, b: float) -> float:
     """ln(a/b) of positive numbers, also where the quotient would leave the range of doubles."""
-    ratio = a / b
-    if 1e-300 < ratio < 1e300:
-        return math.log(ratio)
-    return math.log(a) - math.log(b)
+    if a * _TINY > b or b * _TINY > a:
+        return math.log(a) - math.log(b)
+    return math.log(a / b)
 
 
 @kernel
-def divergence_term(p: float, q: float) -> float:
+def quotient(a: float, b: float) -> float:
+    """a/b for b > 0, infinite where it would overflow."""
+    if abs(a) * _TINY > b:
+        return math.copysign(math.inf, a)
+    return a / b
+
+
+@kernel
+def divergence_term(p: float, q: float, difference: float) -> float:
     """q − p − p ln(q/p) = p · e((q − p)/p) ≥ 0 of positive numbers, with e the excess.
 
+    ``difference`` is q − p, passed by callers that know it to more digits than p and q hold.
     Far from p the logarithm is taken of the quotient: 1 + (q − p)/p would have lost q.
     """
-    if abs(q - p) > _SMALL * p:
-        return (q - p) - p * log_ratio(q, p)
-    return p * excess((q - p) / p)
+    if abs(difference) > _SMALL * p:
+        return difference - p * log_ratio(q, p)
+    return p * excess(difference / p)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
-from ossb.families.excess import excess, log_ratio
+from ossb.families.excess import excess, log_ratio, quotient
 from ossb.kernels import kernel
 from ossb.records import record
 
@@ -17,7 +17,7 @@ def exponential_kl(p: float, q: float) -> float:
         return 0.0
     if q <= 0.0 or p <= 0.0:
         return math.inf
-    distance = (p - q) / q
+    distance = quotient(p - q, q)
     if abs(distance) > 0.5:
         return distance - log_ratio(p, q)
     return excess(distance)
@@ -42,7 +42,7 @@ class Exponential(NamedTuple):
             return 0.0
         if b <= 0.0:
             return -self.sign * math.inf
-        return self.sign * ((b - a) / b / b)
+        return self.sign * quotient(quotient(b - a, b), b)
 
     def variance(self, mean: float) -> float:
         return mean * mean

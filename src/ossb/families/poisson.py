@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
-from ossb.families.excess import divergence_term
+from ossb.families.excess import divergence_term, quotient
 from ossb.kernels import kernel
 from ossb.records import record
 
@@ -19,7 +19,7 @@ def poisson_kl(p: float, q: float) -> float:
         return math.inf
     if p <= 0.0:
         return q
-    return divergence_term(p, q)
+    return divergence_term(p, q, q - p)
 
 
 @record
@@ -37,7 +37,7 @@ class Poisson(NamedTuple):
             return 0.0
         if b <= 0.0:
             return -self.sign * math.inf
-        return self.sign * (b - a) / b
+        return self.sign * quotient(b - a, b)
 
     def variance(self, mean: float) -> float:
         return self.sign * mean

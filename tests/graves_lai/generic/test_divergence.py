@@ -48,3 +48,13 @@ def test_excess_and_the_family_that_is_not_convex():
     assert excess(x) == pytest.approx([np.inf, -0.9 - np.log(0.1), 5e-17, 0, 5e-17, 3 - np.log(4)])
     with pytest.raises(InputError, match="convex"):
         divergence_of(Exponential())
+
+
+@pytest.mark.parametrize("steepness", [1e3, 1e9, 1e16, 1e18])
+def test_steep_slopes_never_overstate_the_least_value(steepness):
+    theta = np.array([1e-6, 0.5, 1.0 - 1e-6])
+    for slope in (steepness, -steepness):
+        least = divergence_of(Bernoulli()).least(theta, np.ones(3), np.full(3, slope))
+        expected = [slope * t - Bernoulli().conjugate(float(t), 1.0, slope) for t in theta]
+        assert (least <= 0.0).all()
+        assert least == pytest.approx(expected, rel=1e-9)

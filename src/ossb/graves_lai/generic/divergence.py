@@ -55,6 +55,18 @@ def excess(x: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(np.abs(x) <= 0.5, r * x - 2.0 * r * square * series, far))
 
 
+def term(p: np.ndarray, q: np.ndarray, difference: np.ndarray) -> np.ndarray:
+    """q − p − p ln(q/p), given q − p, for q > 0: from the quotient where they are far apart."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        ratio = q / p
+        inside = (ratio > 1e-300) & (ratio < 1e300)
+        logarithm = np.where(inside, np.log(ratio), np.log(q) - np.log(p))
+        far = np.abs(difference) > 0.5 * p
+        close = p * excess(np.where(far, 0.0, difference / p))
+        answer = np.where(far, difference - p * logarithm, close)
+    return np.where(p <= 0.0, difference, answer)
+
+
 class GaussianDivergence:
     """(theta − m)² / 2σ²."""
 
@@ -85,8 +97,8 @@ class BernoulliDivergence:
     def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
         theta, mean = np.broadcast_arrays(theta, mean)
         off = 1.0 - theta
+        inside = term(theta, mean, mean - theta) + term(off, 1.0 - mean, theta - mean)
         with np.errstate(divide="ignore", invalid="ignore"):
-            inside = theta * excess((mean - theta) / theta) + off * excess((theta - mean) / off)
             at_zero = -np.log1p(-mean)
             at_one = -np.log(mean)
         answer = np.where(theta <= 0.0, at_zero, np.where(off <= 0.0, at_one, inside))
@@ -110,7 +122,7 @@ class BernoulliDivergence:
         ends = -np.maximum(slope * (1.0 - theta), -slope * theta)
         positive = weight > 0.0
         safe = np.where(positive, weight, 1.0)
-        difference = safe - slope
+        difference, total = safe - slope, safe + slope
         root = np.sqrt(np.maximum(0.0, difference * difference + 4.0 * slope * safe * theta))
         with np.errstate(divide="ignore", invalid="ignore"):
             peak = np.where(
@@ -118,8 +130,19 @@ class BernoulliDivergence:
                 2.0 * safe * theta / (difference + root),
                 (root - difference) / (2.0 * slope),
             )
-        peak = np.clip(np.where(np.isfinite(peak), peak, theta), 0.0, 1.0)
-        known = safe * self.value(theta, peak) - slope * (peak - theta)
+            # its distance from 1, which a steep slope makes too small for 1 − peak to hold
+            off = np.where(
+                total >= 0.0,
+                2.0 * safe * (1.0 - theta) / (total + root),
+                (root - total) / (-2.0 * slope),
+            )
+        known_peak = np.isfinite(peak) & np.isfinite(off) & (peak > 0.0) & (off > 0.0)
+        peak, off = np.where(known_peak, peak, 0.5), np.where(known_peak, off, 0.5)
+        move = slope * peak * off / safe
+        known = safe * (term(theta, peak, move) + term(1.0 - theta, off, -move)) - slope * move
+        known = np.where(known_peak, known, ends)
+        known = np.where((theta <= 0.0) & (slope <= safe), 0.0, known)
+        known = np.where((theta >= 1.0) & (-slope <= safe), 0.0, known)
         return np.where(slope == 0.0, 0.0, np.where(positive, known, ends))
 
 
@@ -130,8 +153,7 @@ class PoissonDivergence:
 
     def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
         theta, mean = np.broadcast_arrays(theta, mean)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inside = theta * excess((mean - theta) / theta)
+        inside = term(theta, mean, mean - theta)
         answer = np.where(theta <= 0.0, mean, np.where(mean <= 0.0, np.inf, inside))
         return np.where(theta == mean, 0.0, answer)
 
