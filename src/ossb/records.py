@@ -4,6 +4,9 @@
 methods as usual.  Compiled code calls the same methods: numba compiles each one on first
 use, for the exact record types involved, so a loop over (policy, structure, family) is
 specialised and inlined, and the result is cached on disk.
+
+In compiled code the name of a record's method means that method on every named tuple, so no
+field of any named tuple may share it: methods are verbs, or quantities no field is called by.
 """
 
 import inspect
@@ -22,6 +25,7 @@ Flags = Annotated[np.ndarray, np.bool_]
 _TAKEN = {"count", "index"}  # tuple methods, which numba already resolves its own way
 _signatures: dict[str, inspect.Signature] = {}
 _published: set[str] = set()
+_fields: dict[str, str] = {}  # field name -> a record that has it
 
 
 def record(cls: C) -> C:
@@ -37,6 +41,9 @@ def record(cls: C) -> C:
     for name, function in vars(cls).items():
         if inspect.isfunction(function) and not name.startswith("_"):
             _register(cls, name, function)
+    _fields.update(dict.fromkeys(cls._fields, cls.__name__))  # type: ignore[attr-defined]
+    for name in sorted(_fields.keys() & _signatures.keys()):
+        raise TypeError(f"{_fields[name]}.{name} is a field, and {name!r} a method of records")
     return cls
 
 

@@ -12,6 +12,7 @@ from ossb import fields as read
 from ossb.families import FAMILIES
 from ossb.graves_lai.independent import least_information, proved
 from ossb.graves_lai.proof import Arm, Support
+from ossb.models.classical import ClassicalModel
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
 
@@ -44,6 +45,13 @@ class Classical(MeanVector):
             self.family, self.rewards, self.best, self.others, self.sign
         )
         return Bound(self, value, value, support, alternatives)
+
+    def model(self) -> ClassicalModel:
+        """The structure as policies see it."""
+        has_prior = self.observation in ("bernoulli", "bounded")
+        return ClassicalModel(
+            self.family, self.n_arms, self.n_arms, 2.0 if has_prior else 0.0, 0.5 * self.sign
+        )
 
     def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
         return self.outside_mean_space(parameter)

@@ -37,8 +37,21 @@ class ListedArms(Instance):
         """Every arm but the best."""
         return np.flatnonzero(np.arange(self.rewards.size) != self.best)
 
+    @cached_property
+    def components(self) -> np.ndarray:
+        """Mean of each component, signed so that larger is better."""
+        return self.rewards
+
+    def reveals(self) -> list[list[int]]:
+        """The components that each arm shows: by default its own."""
+        return [[arm] for arm in range(self.rewards.size)]
+
     def best_arm(self) -> Arm:
         return self.best
+
+    def arm_at(self, position: int) -> Arm:
+        """The arm at a position of the list."""
+        return int(position)
 
     def position(self, arm: Arm) -> int:
         place = read.integer(arm, "arm")

@@ -1,0 +1,1 @@
+"""Structures as policies see them: records that estimate, lead, weigh evidence and give rates."""

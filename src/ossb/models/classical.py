@@ -1,0 +1,146 @@
+"""Independent arms, as policies see them."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ossb.families import Family
+from ossb.graves_lai.independent import independent_rate
+from ossb.kernels import kernel
+from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
+from ossb.models.improvement import DECIDED, improvement
+from ossb.records import record
+from ossb.tally import Tally
+
+LEAST_VARIANCE = 1e-12  # where both arms have only shown zeros
+
+
+class ClassicalMemory(NamedTuple):
+    """The common look, and the weights behind it."""
+
+    estimate: np.ndarray
+    rewards: np.ndarray
+    gain: np.ndarray
+    numbers: np.ndarray
+    weights: np.ndarray  # float64 (n_arms,): observations of each arm, prior and pending included
+
+
+@kernel
+def pooled_ratio(family: Family, p: float, n: float, q: float, m: float) -> float:
+    """The likelihood ratio against equal means of two arms seen n and m times."""
+    if n <= 0.0 or m <= 0.0:
+        return 0.0
+    pooled = (n * p + m * q) / (n + m)
+    return n * family.kl(p, pooled) + m * family.kl(q, pooled)
+
+
+@record
+class ClassicalModel(NamedTuple):
+    """Arms that tell nothing of one another.
+
+    Parameters
+    ----------
+    family
+        The observations.
+    n_arms, n_components
+        Number of arms, each its own component.
+    prior
+        Pseudo-observations of mean ``prior_mean`` in ``weigh``: 2 for Bernoulli (one success,
+        one failure), 0 for families without a natural one.
+    """
+
+    family: Family
+    n_arms: int
+    n_components: int
+    prior: float
+    prior_mean: float
+
+    def start(self) -> ClassicalMemory:
+        n = self.n_arms
+        return ClassicalMemory(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(4), np.zeros(n))
+
+    def unseen(self, tally: Tally) -> int:
+        for x in range(self.n_arms):
+            if tally.plays[x] == 0:
+                return x
+        return -1
+
+    def informative(self, place: int) -> int:
+        return place if place < self.n_arms else -1
+
+    def speaks(self, arm: int) -> bool:
+        return True
+
+    def plug_in(self, tally: Tally, memory: ClassicalMemory) -> int:
+        leader = 0
+        for x in range(self.n_arms):
+            memory.estimate[x] = tally.means[x]
+            memory.rewards[x] = tally.means[x]
+            if tally.means[x] > tally.means[leader]:
+                leader = x
+        return leader
+
+    def project(self, tally: Tally, memory: ClassicalMemory) -> int:
+        return self.plug_in(tally, memory)
+
+    def rates(self, leader: int, kappa: float, memory: ClassicalMemory, out: np.ndarray) -> float:
+        for x in range(self.n_arms):
+            out[x] = independent_rate(self.family, memory.estimate[x], memory.estimate[leader])
+        out[leader] = 0.0
+        return 0.0
+
+    def test(self, leader: int, tally: Tally, memory: ClassicalMemory) -> None:
+        weakest, settled = math.inf, math.inf
+        top, known = tally.means[leader], float(tally.counts[leader])
+        for x in range(self.n_arms):
+            if x != leader:
+                mean, count = tally.means[x], float(tally.counts[x])
+                weakest = min(weakest, pooled_ratio(self.family, mean, count, top, known))
+                if top < self.family.highest():
+                    settled = min(settled, count * self.family.kl(mean, top))
+        memory.numbers[WEAKEST] = weakest
+        memory.numbers[SETTLED] = settled
+
+    def weigh(self, tally: Tally, memory: ClassicalMemory) -> int:
+        leader = 0
+        for x in range(self.n_arms):
+            count = tally.counts[x] + self.prior
+            total = tally.counts[x] * tally.means[x] + self.prior * self.prior_mean
+            memory.weights[x] = max(count + tally.pending[x], 1.0)
+            memory.estimate[x] = total / max(count, 1.0)
+            memory.rewards[x] = memory.estimate[x]
+            memory.gain[x] = 0.0
+            if memory.estimate[x] > memory.estimate[leader]:
+                leader = x
+        chances, improvements, largest = 0.0, 0.0, 0.0
+        top, known = memory.estimate[leader], memory.weights[leader]
+        for x in range(self.n_arms):
+            if x == leader:
+                continue
+            mean, count = memory.estimate[x], memory.weights[x]
+            pooled = (count * mean + known * top) / (count + known)
+            own, others = self.family.kl(mean, pooled), self.family.kl(top, pooled)
+            glr = count * own + known * others
+            if glr > DECIDED:
+                continue
+            variance = max(self.family.variance(pooled), LEAST_VARIANCE)
+            spacing = 1.0 / count + 1.0 / known
+            discount = 1.0 if self.prior > 0.0 else 1.0 / (1.0 + spacing)
+            part = improvement(glr, top - mean, math.sqrt(variance * spacing), discount)
+            chances += part.chance
+            improvements += part.expected
+            largest = max(largest, part.expected)
+            if part.tie:
+                memory.gain[x] += part.factor / (count * count * spacing)
+                memory.gain[leader] += part.factor / (known * known * spacing)
+            else:
+                memory.gain[x] += part.factor * own / glr
+                memory.gain[leader] += part.factor * others / glr
+            memory.gain[x] += part.spread * variance / (count * count)
+            memory.gain[leader] += part.spread * variance / (known * known)
+        for x in range(self.n_arms):
+            memory.gain[x] *= memory.weights[x] / (1.0 + memory.weights[x])
+        memory.numbers[NU] = 1.0 / (1.0 + chances)
+        memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
+        return leader

@@ -1,0 +1,59 @@
+"""One alternative's part in the gain of a play.
+
+With z = √(2 GLR c), c the evidence discount, and s the scale of the reward difference, the
+expected improvement of the alternative over the leader is s(φ(z) − z Φ(−z)); a play of x that
+carries the share ρ(x) of the evidence lowers it by ½ φ(z) s ρ(x) / c.
+"""
+
+import math
+from typing import NamedTuple
+
+from ossb.kernels import kernel
+from ossb.models.normal import DENSITY_AT_ZERO, density, tail
+
+TIED = 1e-9  # a smaller likelihood ratio is a tie
+DECIDED = 600.0  # a larger one leaves nothing to gain
+
+
+class Improvement(NamedTuple):
+    """Φ(−z), the expected improvement, and the factors of the share and spread terms."""
+
+    chance: float
+    expected: float
+    factor: float
+    spread: float
+    tie: bool
+
+
+@kernel
+def improvement(glr: float, gap: float, deviation: float, discount: float) -> Improvement:
+    """The part of an alternative with likelihood ratio ``glr``.
+
+    Parameters
+    ----------
+    glr
+        Likelihood ratio against the alternative.
+    gap
+        Estimated reward the alternative is short of.
+    deviation
+        Standard deviation of that same difference, positive.
+    discount
+        1 / (1 + deviation² / v), a prior worth one observation; 1 where the model has a prior.
+    """
+    tie = glr < TIED or gap <= 0.0
+    ratio = deviation if tie else gap / math.sqrt(2.0 * glr)
+    scale = max(ratio, deviation)
+    z = math.sqrt(2.0 * max(glr, 0.0) * discount)
+    chance = tail(z)
+    height = density(z)
+    spread = 0.0
+    if not tie and 2.0 * ratio < deviation:
+        # the evidence came through other arms: this one may be barely sampled itself
+        spread = chance * DENSITY_AT_ZERO / deviation * (1.0 - 2.0 * ratio / deviation)
+    return Improvement(
+        chance,
+        scale * max(height - z * chance, 0.0),
+        0.5 * height * scale / discount,
+        spread,
+        tie,
+    )

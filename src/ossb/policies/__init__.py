@@ -1,0 +1,30 @@
+"""Policies: one file each, one line here."""
+
+from typing import Any
+
+from ossb.policies.base import Kind, Policy, make
+from ossb.policies.hgl import HGL
+from ossb.policies.kl_ucb import KL_UCB
+from ossb.policies.ossb import OSSB, OSSB_PAPER
+from ossb.policies.thompson import THOMPSON
+from ossb.policies.ucb1 import UCB1
+from ossb.structures.base import Instance
+
+__all__ = ["POLICIES", "Kind", "Policy", "policy"]
+
+POLICIES: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        HGL,
+        OSSB,
+        OSSB_PAPER,
+        UCB1,
+        KL_UCB,
+        THOMPSON,
+    )
+}
+
+
+def policy(name: str, instance: Instance, **parameters: Any) -> Any:
+    """The policy of a name for an instance; what does not fit is refused here."""
+    return make(POLICIES, name, instance, **parameters)

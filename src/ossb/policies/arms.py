@@ -1,0 +1,43 @@
+"""What index policies share: arms that each show a component of their own."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ossb.kernels import kernel
+from ossb.structures.base import Instance
+from ossb.tally import Tally
+
+OWN_COMPONENT = ("classical", "linear", "generalized_linear", "lipschitz", "unimodal", "finite")
+
+
+class Nothing(NamedTuple):
+    """The memory of a policy that needs none."""
+
+    unused: np.ndarray
+
+
+def reward_is_observed(instance: Instance) -> str | None:
+    """Index policies read rewards off observations: not so where these are indices of a link."""
+    if getattr(instance, "observes", "reward") == "index":
+        return "needs arms that show their own reward"
+    return None
+
+
+@kernel
+def unplayed(tally: Tally) -> int:
+    """The first arm never played, or −1."""
+    for x in range(tally.plays.shape[0]):
+        if tally.plays[x] == 0:
+            return x
+    return -1
+
+
+@kernel
+def best_mean(tally: Tally) -> int:
+    """The arm of the largest empirical mean, lowest on ties."""
+    leader = 0
+    for x in range(tally.plays.shape[0]):
+        if tally.means[x] > tally.means[leader]:
+            leader = x
+    return leader

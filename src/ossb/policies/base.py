@@ -1,0 +1,75 @@
+"""What a policy is, and what is known of one before it is made."""
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from numpy.random import Generator
+
+from ossb.errors import InputError
+from ossb.structures.base import Instance
+from ossb.tally import Decision, Tally
+
+
+class Policy(Protocol):
+    """A record that decides; all it remembers stands in its memory."""
+
+    def start(self) -> Any:
+        """A fresh memory: a named tuple of plain arrays (Python only)."""
+        ...
+
+    def select(self, tally: Tally, memory: Any, rng: Generator) -> Decision:
+        """The next arm. Reads the tally and leaves it as it is; may change the memory."""
+        ...
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A policy by name: what it fits, what can be set, how it is made.
+
+    Parameters
+    ----------
+    build
+        Makes the policy of an instance and parameters.
+    parameters
+        What can be set, with the values it has by itself.
+    structures
+        Kinds of structures it fits.
+    fits
+        Says why an instance of such a structure does not fit; None where it does.
+    """
+
+    name: str
+    build: Callable[..., Any]
+    parameters: Mapping[str, Any]
+    structures: tuple[str, ...]
+    reference: str
+    fits: Callable[[Instance], str | None] = lambda instance: None
+
+
+def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters: Any) -> Any:
+    """The policy of a name for an instance; what does not fit is refused here."""
+    if name not in kinds:
+        near = difflib.get_close_matches(str(name), kinds, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise InputError("policy", f"be one of {', '.join(kinds)}{hint}", name)
+    kind = kinds[name]
+    for key in parameters:
+        if key not in kind.parameters:
+            near = difflib.get_close_matches(key, kind.parameters, 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            known = ", ".join(kind.parameters) or "none"
+            raise InputError(key, f"be a parameter of {name}: {known}{hint}")
+    reason = refusal(kind, instance)
+    if reason is not None:
+        fitting = ", ".join(k.name for k in kinds.values() if refusal(k, instance) is None)
+        raise InputError("policy", f"fit the instance: {name} {reason}; these do: {fitting}")
+    return kind.build(instance, **{**kind.parameters, **parameters})
+
+
+def refusal(kind: Kind, instance: Instance) -> str | None:
+    """Why a policy does not fit an instance; None where it does."""
+    if instance.kind not in kind.structures:
+        return f"is not for {instance.kind} structures"
+    return kind.fits(instance)

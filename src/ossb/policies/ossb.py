@@ -1,0 +1,250 @@
+"""OSSB, Optimal Sampling for Structured Bandits, as printed and repaired.
+
+R. Combes, S. Magureanu, A. Proutiere, "Minimal Exploration in Structured Stochastic Bandits",
+NeurIPS 2017, Algorithm 1: solve the Graves–Lai program at the estimate m(t) for the rates
+c(x, m(t)); exploit if N(x) ≥ c(x) (1 + γ) ln t for every x; otherwise, with s(t) the number of
+rounds not exploited, play the least played arm if N ≤ ε s(t), else the arm of least N/c.
+
+Made precise: t counts rounds from 1; before its first play m(x) = 0; ties go to the lowest
+index; arms with c(x) = 0 and the leader are left out of the test and of argmin N/c; where no
+parameter is confusing, all rates are 0 and the leader is played.
+
+``ossb-paper`` is that algorithm.  ``ossb`` departs from it in ways that each can be switched:
+
+- ``estimate="projected"``: m(t) is the maximum-likelihood point of Θ, not the bare means.  For a
+  finite or curved Θ the bare means have, almost surely, no confusing parameter, and the printed
+  algorithm exploits for ever.
+- ``test="likelihood"``: exploit once the likelihood ratio against every alternative reaches
+  (1 + γ) ln t.  After a projection, counts can claim evidence that the data do not hold.  The
+  ratio uses the real N of the leader where tracking takes it as infinite: where the ratio with
+  a known leader already passes, the leader itself is what is missing, and is played.
+- ``leader_first``: a round that explores plays the leader while that has fewer plays than the
+  arm chosen.  Without it a stale, lucky estimate of the leader makes one arm's rate explode and
+  is never corrected: with ε = 0 the printed algorithm locks.
+- ``forced="informative"``: forced plays go to a small set of arms that together show everything,
+  not to all K: with many arms ε K s(t) is a heavy tax.
+- ``share="vanishing"``: the forced share is ε s / (1 + ln(1 + s)), still unbounded in s.
+- ``sweep``: the first rounds play every arm once (as printed there is none; on by default in
+  both, since m = 0 is no estimate), or the informative set where plays are forced on that.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from ossb.errors import InputError
+from ossb.fields import choice
+from ossb.models.base import SETTLED, WEAKEST, Model
+from ossb.policies.base import Kind
+from ossb.records import record
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
+
+
+class OssbMemory(NamedTuple):
+    """What the model holds, and the rates."""
+
+    model: Any
+    targets: np.ndarray  # float64 (n_arms,): the rates c(x)
+
+
+@record
+class Ossb(NamedTuple):
+    """Track the rates of the estimated parameter.
+
+    Parameters
+    ----------
+    model
+        The structure.
+    epsilon
+        Forced estimation: the share of the rounds not exploited that each forced arm gets.
+    gamma
+        Extra exploration: the rates are scaled by 1 + gamma.
+    kappa
+        A solution is held, rescaled, while its certified gap at the new estimate is below
+        this; 0 solves in every round.
+    projected, likelihood, leader_first, sparse, vanishing, sweep
+        The departures of the module's docstring.
+    """
+
+    model: Model
+    epsilon: float
+    gamma: float
+    kappa: float
+    projected: bool
+    likelihood: bool
+    leader_first: bool
+    sparse: bool
+    vanishing: bool
+    sweep: bool
+
+    def start(self) -> OssbMemory:
+        return OssbMemory(self.model.start(), np.zeros(self.model.n_arms))
+
+    def select(self, tally: Tally, memory: OssbMemory, rng: Generator) -> Decision:
+        if self.sweep:
+            first = self.first_play(tally)
+            if first >= 0:
+                return Decision(first, ESTIMATE)
+        if self.projected:
+            leader = self.model.project(tally, memory.model)
+        else:
+            leader = self.model.plug_in(tally, memory.model)
+        self.model.rates(leader, self.kappa, memory.model, memory.targets)
+        level = (1.0 + self.gamma) * math.log(tally.clock[0] + 1.0)
+        neediest = self.most_wanted(tally, memory.targets)
+        if self.is_settled(leader, level, neediest, tally, memory):
+            return Decision(leader, EXPLOIT)
+        wasted = tally.phases[ESTIMATE] + tally.phases[EXPLORE] + 1.0
+        forced = self.least_played(leader, tally)
+        allowed = self.epsilon * wasted
+        if self.vanishing:
+            allowed /= 1.0 + math.log(1.0 + wasted)
+        if tally.plays[forced] <= allowed:
+            return Decision(forced, ESTIMATE)
+        if neediest < 0:
+            return Decision(leader, EXPLORE)
+        if self.leader_first and tally.plays[leader] < tally.plays[neediest]:
+            return Decision(leader, EXPLORE)
+        if self.likelihood and memory.model.numbers[SETTLED] >= level:
+            return Decision(leader, EXPLORE)
+        return Decision(neediest, EXPLORE)
+
+    def first_play(self, tally: Tally) -> int:
+        """The next arm of the first pass, or −1."""
+        if not self.sparse:
+            return self.model.unseen(tally)
+        place = 0
+        arm = self.model.informative(place)
+        while arm >= 0:
+            if tally.plays[arm] == 0:
+                return arm
+            place += 1
+            arm = self.model.informative(place)
+        return -1
+
+    def most_wanted(self, tally: Tally, targets: np.ndarray) -> int:
+        """argmin N(x)/c(x) over the arms with a rate, or −1."""
+        arm, least = -1, math.inf
+        for x in range(targets.shape[0]):
+            if targets[x] > 0.0 and tally.plays[x] / targets[x] < least:
+                arm, least = x, tally.plays[x] / targets[x]
+        return arm
+
+    def is_settled(
+        self, leader: int, level: float, neediest: int, tally: Tally, memory: OssbMemory
+    ) -> bool:
+        """Whether the leader is established at the level, by counts or by likelihood."""
+        if neediest < 0:
+            return True
+        if self.likelihood:
+            self.model.test(leader, tally, memory.model)
+            return bool(memory.model.numbers[WEAKEST] >= level)
+        return bool(tally.plays[neediest] >= memory.targets[neediest] * level)
+
+    def least_played(self, leader: int, tally: Tally) -> int:
+        """The least played of the arms that are forced."""
+        if self.sparse:
+            place = 0
+            arm = self.model.informative(place)
+            least = arm
+            while arm >= 0:
+                if tally.plays[arm] < tally.plays[least]:
+                    least = arm
+                place += 1
+                arm = self.model.informative(place)
+            return least
+        least = -1
+        for x in range(tally.plays.shape[0]):
+            if x == leader or self.model.speaks(x):
+                if least < 0 or tally.plays[x] < tally.plays[least]:
+                    least = x
+        return least
+
+
+SWITCHES = {
+    "estimate": ("means", "projected"),
+    "test": ("counts", "likelihood"),
+    "forced": ("all", "informative"),
+    "share": ("constant", "vanishing"),
+}
+
+
+def build(
+    instance: Any,
+    epsilon: float | None,
+    gamma: float,
+    kappa: float,
+    estimate: str,
+    test: str,
+    leader_first: bool,
+    forced: str,
+    share: str,
+    sweep: bool,
+) -> Ossb:
+    model = instance.model()
+    if epsilon is None:
+        epsilon = 0.01 / model.n_arms
+    if not 0 <= epsilon < 1 / model.n_arms:
+        must = f"lie in [0, 1/{model.n_arms}): Theorem 2 asks for less than one over the arms"
+        raise InputError("epsilon", must, epsilon)
+    if not 0 <= gamma < math.inf:
+        raise InputError("gamma", "be non-negative", gamma)
+    if not 0 <= kappa < 1:
+        raise InputError("kappa", "lie in [0, 1)", kappa)
+    words = {"estimate": estimate, "test": test, "forced": forced, "share": share}
+    flags = {
+        key: choice(word, key, SWITCHES[key]) == SWITCHES[key][1] for key, word in words.items()
+    }
+    return Ossb(
+        model,
+        epsilon,
+        gamma,
+        kappa,
+        flags["estimate"],
+        flags["test"],
+        leader_first,
+        flags["forced"],
+        flags["share"],
+        sweep,
+    )
+
+
+STRUCTURES = ("classical",)
+REFERENCE = "Combes, Magureanu and Proutiere (2017)"
+
+OSSB_PAPER = Kind(
+    name="ossb-paper",
+    build=build,
+    parameters={
+        "epsilon": None,
+        "gamma": 0.0,
+        "kappa": 0.0,
+        "estimate": "means",
+        "test": "counts",
+        "leader_first": False,
+        "forced": "all",
+        "share": "constant",
+        "sweep": True,
+    },
+    structures=STRUCTURES,
+    reference=REFERENCE,
+)
+OSSB = Kind(
+    name="ossb",
+    build=build,
+    parameters={
+        "epsilon": None,
+        "gamma": 0.0,
+        "kappa": 1e-3,
+        "estimate": "projected",
+        "test": "likelihood",
+        "leader_first": True,
+        "forced": "informative",
+        "share": "vanishing",
+        "sweep": True,
+    },
+    structures=STRUCTURES,
+    reference=f"{REFERENCE}, with repairs",
+)

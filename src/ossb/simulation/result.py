@@ -1,0 +1,121 @@
+"""What a simulation found."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ossb.graves_lai.bound import Bound
+from ossb.tally import PHASES
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyResult:
+    """One policy's trials on one instance."""
+
+    policy: str
+    parameters: dict[str, Any]
+    checkpoints: np.ndarray  # int64 (n,)
+    curves: np.ndarray  # float64 (trials, n): pseudo-regret of each trial
+    plays: np.ndarray  # float64 (n_arms,): mean plays at the horizon
+    phases: np.ndarray  # float64 (3,): mean rounds in each phase
+    seconds: float  # CPU time of all rounds, compilation excluded
+    compile_seconds: float
+
+    @property
+    def regret(self) -> np.ndarray:
+        """Pseudo-regret of each trial at the horizon."""
+        return self.curves[:, -1]
+
+    @property
+    def label(self) -> str:
+        """The policy as it is written on a command line."""
+        if not self.parameters:
+            return self.policy
+        return self.policy + ":" + ",".join(f"{k}={v}" for k, v in self.parameters.items())
+
+    def to_dict(self, arms: list[Any]) -> dict[str, Any]:
+        regret = self.regret
+        rounds = self.checkpoints[-1] * regret.size
+        deviation = float(regret.std(ddof=1)) if regret.size > 1 else 0.0
+        return {
+            "policy": self.policy,
+            "parameters": self.parameters,
+            "regret": {
+                "mean": float(regret.mean()),
+                "std": deviation,
+                "sem": deviation / float(np.sqrt(regret.size)),
+                "median": float(np.median(regret)),
+                "max": float(regret.max()),
+            },
+            "checkpoints": self.checkpoints.tolist(),
+            "curve": self.curves.mean(axis=0).tolist(),
+            "plays": [
+                {"arm": arm, "plays": float(plays)}
+                for arm, plays in zip(arms, self.plays, strict=True)
+            ],
+            "phases": dict(zip(PHASES, self.phases.tolist(), strict=True)),
+            "timing": {
+                "microseconds_per_round": 1e6 * self.seconds / float(rounds),
+                "compile_seconds": self.compile_seconds,
+            },
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class SimulationResult:
+    """All policies' trials on one instance, beside its lower bound."""
+
+    instance: Any
+    horizon: int
+    trials: int
+    seed: int
+    bound: Bound | None
+    policies: list[PolicyResult]
+
+    def __getitem__(self, label: str) -> PolicyResult:
+        for result in self.policies:
+            if label in (result.label, result.policy):
+                return result
+        raise KeyError(label)
+
+    def to_dict(self) -> dict[str, Any]:
+        arms = [_plain(self.instance.arm_at(x)) for x in range(self.instance.n_arms)]
+        value = None if self.bound is None else self.bound.value
+        return {
+            "horizon": self.horizon,
+            "trials": self.trials,
+            "seed": self.seed,
+            "lower_bound": {
+                "value": value,
+                "at_horizon": None if value is None else value * float(np.log(self.horizon)),
+            },
+            "policies": [result.to_dict(arms) for result in self.policies],
+        }
+
+    def table(self) -> str:
+        """The regrets at the horizon, best first, as text."""
+        rows = [
+            (r.label, r.regret.mean(), _sem(r.regret), np.median(r.regret), r.regret.max())
+            for r in sorted(self.policies, key=lambda r: float(r.regret.mean()))
+        ]
+        width = max(len(row[0]) for row in rows)
+        lines = [f"{'policy':{width}}  {'mean':>10}  {'± sem':>8}  {'median':>10}  {'max':>10}"]
+        lines += [
+            f"{a:{width}}  {b:10.4g}  {c:8.2g}  {d:10.4g}  {e:10.4g}" for a, b, c, d, e in rows
+        ]
+        if self.bound is not None:
+            at = self.bound.value * np.log(self.horizon)
+            lines.append(f"lower bound C(θ) ln T = {at:.6g}, asymptotically")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<SimulationResult horizon={self.horizon} trials={self.trials}>\n{self.table()}"
+
+
+def _sem(values: np.ndarray) -> float:
+    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+
+
+def _plain(arm: Any) -> Any:
+    return list(arm) if isinstance(arm, tuple) else int(arm)

@@ -1,0 +1,30 @@
+"""Random streams keyed by names: adding a policy, a trial or a worker changes no other number."""
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+
+
+def key(*parts: Any) -> list[int]:
+    """Entropy for numpy's seed sequence from anything that JSON can write."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    digest = hashlib.sha256(text.encode()).digest()
+    return [int.from_bytes(digest[i : i + 4], "little") for i in range(0, 32, 4)]
+
+
+def noise_stream(seed: int, instance: str, trial: int) -> np.random.Generator:
+    """The environment's stream: the same for every policy."""
+    return np.random.Generator(np.random.PCG64(key("noise", seed, instance, trial)))
+
+
+def policy_stream(seed: int, instance: str, policy: str, trial: int) -> np.random.Generator:
+    """A policy's own stream."""
+    return np.random.Generator(np.random.PCG64(key("policy", seed, instance, policy, trial)))
+
+
+def instance_key(content: dict[str, Any]) -> str:
+    """Digest of what determines an instance; its names and notes do not."""
+    telling = {k: v for k, v in content.items() if k not in ("name", "note", "arm_names")}
+    return "".join(f"{word:08x}" for word in key("instance", telling))

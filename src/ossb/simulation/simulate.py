@@ -1,0 +1,231 @@
+"""``simulate``: policies × trials on one instance."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ossb.errors import InputError, OssbError
+from ossb.fields import integer
+from ossb.policies import POLICIES, policy
+from ossb.simulation.environment import Environment, environment_of
+from ossb.simulation.result import PolicyResult, SimulationResult
+from ossb.simulation.seeds import instance_key, noise_stream, policy_stream
+from ossb.simulation.trial import Course, Late, run_late_trial, run_trial
+from ossb.structures.base import bound
+from ossb.tally import Tally, empty_tally
+
+STRETCH = 50_000  # rounds between two looks at the outside world
+CHECKPOINTS = 120
+
+Progress = Callable[[str, int], None]  # (policy, rounds played since the last call)
+
+
+class Outcome(NamedTuple):
+    """One trial, played."""
+
+    curve: np.ndarray
+    plays: np.ndarray
+    phases: np.ndarray
+    seconds: float
+
+
+class Timing(NamedTuple):
+    """How observations reach the policy."""
+
+    batch: int = 1
+    delay: int = 0
+
+
+AT_ONCE = Timing()
+
+
+def simulate(
+    instance: Any,
+    policies: Sequence[str | Mapping[str, Any]],
+    horizon: int,
+    trials: int = 100,
+    seed: int = 0,
+    *,
+    workers: int = 1,
+    batch: int = 1,
+    delay: int = 0,
+    compiled: bool = True,
+    progress: Progress | None = None,
+) -> SimulationResult:
+    """Play every policy on the instance.
+
+    All numbers but timings depend on (instance, policy, horizon, trials, seed, batch, delay)
+    alone: not on the number of workers nor on which other policies run.
+
+    Parameters
+    ----------
+    policies
+        Names, ``"name:key=value,…"`` or ``{"name": …, key: value}``.
+    batch
+        Observations are told in batches of this many rounds.
+    delay
+        Rounds before an observation is known.
+    compiled
+        Compile the loop; otherwise run the same code interpreted.
+    """
+    horizon = integer(horizon, "horizon", least=1)
+    trials = integer(trials, "trials", least=1)
+    workers = integer(workers, "workers", least=1)
+    timing = Timing(integer(batch, "batch", least=1), integer(delay, "delay"))
+    chosen = [read_policy(entry) for entry in policies]
+    made = [policy(name, instance, **parameters) for name, parameters in chosen]
+    environment = environment_of(instance)
+    checkpoints = log_spaced(horizon)
+    answers = []
+    for (name, parameters), record in zip(chosen, made, strict=True):
+        seconds = _warm(record, environment, timing) if compiled else 0.0
+        key = instance_key(instance.to_dict())
+        own = {k: v for k, v in parameters.items() if v != POLICIES[name].parameters[k]}
+        label = name + "".join(f",{k}={own[k]!r}" for k in sorted(own))
+
+        def play(trial: int, record: Any = record, label: str = label, key: str = key) -> Outcome:
+            return run(
+                record,
+                environment,
+                checkpoints,
+                policy_stream(seed, key, label, trial),
+                noise_stream(seed, key, trial),
+                timing,
+                compiled,
+                None if progress is None else lambda n: progress(label, n),
+            )
+
+        outcomes = _in_parallel(play, trials, workers if compiled else 1)
+        answers.append(
+            PolicyResult(
+                name,
+                own,
+                checkpoints,
+                np.array([outcome.curve for outcome in outcomes]),
+                np.mean([outcome.plays for outcome in outcomes], axis=0),
+                np.mean([outcome.phases for outcome in outcomes], axis=0),
+                sum(outcome.seconds for outcome in outcomes),
+                seconds,
+            )
+        )
+    return SimulationResult(instance, horizon, trials, seed, _bound(instance), answers)
+
+
+def run(
+    record: Any,
+    environment: Environment,
+    checkpoints: np.ndarray,
+    rng: np.random.Generator,
+    noise: np.random.Generator,
+    timing: Timing = AT_ONCE,
+    compiled: bool = True,
+    progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Play one trial up to the last checkpoint."""
+    tally = empty_tally(environment.means.size, environment.gaps.size)
+    memory = record.start()
+    course = new_course(checkpoints)
+    started = time.thread_time()
+    horizon = int(checkpoints[-1])
+    for start in range(1, horizon + 1, STRETCH):
+        stop = min(start + STRETCH, horizon + 1)
+        play(record, environment, tally, memory, course, start, stop, rng, noise, timing, compiled)
+        if progress is not None:
+            progress(stop - start)
+    return Outcome(course.curve, tally.plays, tally.phases, time.thread_time() - started)
+
+
+def play(
+    record: Any,
+    environment: Environment,
+    tally: Tally,
+    memory: Any,
+    course: Course,
+    start: int,
+    stop: int,
+    rng: np.random.Generator,
+    noise: np.random.Generator,
+    timing: Timing,
+    compiled: bool,
+) -> None:
+    """Play some rounds of a trial, compiled or interpreted."""
+    head = (record, environment, tally, memory, course)
+    if timing == AT_ONCE:
+        plain = run_trial.compiled if compiled else run_trial
+        plain(*head, start, stop, rng, noise)
+        return
+    widest = int(np.diff(environment.starts).max(initial=1))
+    room = timing.delay + timing.batch + 1
+    late = Late(np.zeros(room, np.int64), np.zeros((room, max(widest, 1))))
+    delayed = run_late_trial.compiled if compiled else run_late_trial
+    delayed(*head, late, timing.batch, timing.delay, start, stop, rng, noise)
+
+
+def new_course(checkpoints: np.ndarray) -> Course:
+    return Course(checkpoints, np.zeros(checkpoints.size), np.zeros(1), np.zeros(2, dtype=np.int64))
+
+
+def log_spaced(horizon: int) -> np.ndarray:
+    """Rounds at which the regret is noted: about evenly spaced in ln t, the horizon last."""
+    points = np.geomspace(1, horizon, CHECKPOINTS)
+    return np.unique(np.append(np.round(points).astype(np.int64), horizon))
+
+
+def read_policy(entry: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Name and parameters of a policy as a user writes it."""
+    if isinstance(entry, Mapping):
+        parameters = dict(entry)
+        if "name" not in parameters:
+            raise InputError("policy", "have a name", dict(entry))
+        return str(parameters.pop("name")), parameters
+    name, _, rest = str(entry).partition(":")
+    parameters = {}
+    for item in filter(None, rest.split(",")):
+        key, equals, text = item.partition("=")
+        if not equals:
+            raise InputError("policy", "be written NAME:key=value,key=value", entry)
+        parameters[key.strip()] = _value(text.strip())
+    return name.strip(), parameters
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _warm(record: Any, environment: Environment, timing: Timing) -> float:
+    """Compile, or load from the cache, before anything is timed."""
+    started = time.perf_counter()
+    tally = empty_tally(environment.means.size, environment.gaps.size)
+    rng = np.random.Generator(np.random.PCG64(0))
+    course = new_course(np.ones(1, np.int64))
+    play(record, environment, tally, record.start(), course, 1, 1, rng, rng, timing, True)
+    return time.perf_counter() - started
+
+
+def _in_parallel(play: Callable[[int], Outcome], trials: int, workers: int) -> list[Outcome]:
+    """Trials over threads: the compiled loop holds no lock."""
+    if workers == 1:
+        return [play(trial) for trial in range(trials)]
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            return list(pool.map(play, range(trials)))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _bound(instance: Any) -> Any:
+    try:
+        return bound(instance)
+    except OssbError:
+        return None  # two best arms, say: there is no bound to draw, and nothing else changes

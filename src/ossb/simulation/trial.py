@@ -1,0 +1,119 @@
+"""One trial: decide, observe, repeat; compiled once per types of policy and environment.
+
+A trial runs in stretches of rounds, so that a long one can be watched and interrupted.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from ossb.kernels import kernel
+from ossb.simulation.environment import Environment
+from ossb.tally import Tally, decide, observe
+
+
+class Course(NamedTuple):
+    """How a trial stands: the regret at each checkpoint, and what carries over."""
+
+    checkpoints: np.ndarray  # int64: rounds after which the regret is noted
+    curve: np.ndarray  # float64: pseudo-regret after each of them
+    regret: np.ndarray  # float64 (1,)
+    marks: np.ndarray  # int64 (2,): checkpoints passed, rounds told
+
+
+class Late(NamedTuple):
+    """Observations on their way, in a ring of ``arms.shape[0]`` rounds."""
+
+    arms: np.ndarray  # int64
+    values: np.ndarray  # float64 (rounds, widest arm)
+
+
+@kernel
+def run_trial(
+    policy: Any,
+    environment: Environment,
+    tally: Tally,
+    memory: Any,
+    course: Course,
+    start: int,
+    stop: int,
+    rng: Generator,
+    noise: Generator,
+) -> None:
+    """Play rounds start, …, stop − 1; every observation is known before the next decision.
+
+    ``rng`` is the policy's own stream, ``noise`` the environment's: round t's noise is the same
+    for every policy, so comparisons are paired.
+    """
+    for t in range(start, stop):
+        decision = policy.select(tally, memory, rng)
+        decide(tally, decision)
+        arm = decision.arm
+        for place in range(environment.starts[arm], environment.starts[arm + 1]):
+            component = environment.shown[place]
+            value = environment.family.sample(environment.means[component], noise)
+            observe(tally, component, value)
+        tally.clock[0] += 1
+        note(course, t, environment.gaps[arm])
+
+
+@kernel
+def run_late_trial(
+    policy: Any,
+    environment: Environment,
+    tally: Tally,
+    memory: Any,
+    course: Course,
+    late: Late,
+    batch: int,
+    delay: int,
+    start: int,
+    stop: int,
+    rng: Generator,
+    noise: Generator,
+) -> None:
+    """Play rounds start, …, stop − 1 with observations that arrive late.
+
+    What round u shows is known ``delay`` rounds later, and told at the start of the next batch
+    of ``batch`` rounds.  The draws are those of ``run_trial``, round by round.
+    """
+    room = late.arms.shape[0]
+    for t in range(start, stop):
+        if (t - 1) % batch == 0:
+            while course.marks[1] + 1 + delay < t:
+                tell(environment, tally, late, course.marks[1] % room)
+                course.marks[1] += 1
+        decision = policy.select(tally, memory, rng)
+        decide(tally, decision)
+        arm, slot = decision.arm, (t - 1) % room
+        late.arms[slot] = arm
+        first = environment.starts[arm]
+        for place in range(first, environment.starts[arm + 1]):
+            component = environment.shown[place]
+            tally.pending[component] += 1
+            mean = environment.means[component]
+            late.values[slot, place - first] = environment.family.sample(mean, noise)
+        note(course, t, environment.gaps[arm])
+
+
+@kernel
+def tell(environment: Environment, tally: Tally, late: Late, slot: int) -> None:
+    """Enter what a past round showed."""
+    arm = late.arms[slot]
+    first = environment.starts[arm]
+    for place in range(first, environment.starts[arm + 1]):
+        component = environment.shown[place]
+        tally.pending[component] -= 1
+        observe(tally, component, late.values[slot, place - first])
+    tally.clock[0] += 1
+
+
+@kernel
+def note(course: Course, t: int, gap: float) -> None:
+    """Add a round's regret, and keep the curve."""
+    course.regret[0] += gap
+    mark = course.marks[0]
+    if mark < course.checkpoints.shape[0] and t == course.checkpoints[mark]:
+        course.curve[mark] = course.regret[0]
+        course.marks[0] = mark + 1

@@ -1,0 +1,63 @@
+"""What has been observed so far, and what is decided next.
+
+An arm shows one or more components: itself, an unordered pair (dueling), its items
+(semi-bandit).  The tally counts per component; with plays per arm and rounds per phase it is
+all that most policies need to know.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ossb.kernels import kernel
+
+EXPLOIT, ESTIMATE, EXPLORE = 0, 1, 2
+PHASES = ("exploit", "estimate", "explore")
+
+
+class Tally(NamedTuple):
+    """Updated in place: at each decision ``plays``, ``phases``, ``pending``; at each observation
+    the rest.
+
+    Decisions that are not yet told count as plays, so that many simultaneous ones spread out,
+    and never as observations.
+    """
+
+    counts: np.ndarray  # int64 (n_components,): observations of each component
+    means: np.ndarray  # float64 (n_components,): their empirical means, 0 before the first
+    pending: np.ndarray  # int64 (n_components,): asked for and not yet told
+    plays: np.ndarray  # int64 (n_arms,): N(x, t), those not yet told included
+    phases: np.ndarray  # int64 (3,): rounds spent in EXPLOIT, ESTIMATE, EXPLORE
+    clock: np.ndarray  # int64 (1,): rounds told
+
+
+class Decision(NamedTuple):
+    """The arm to play, and why."""
+
+    arm: int
+    phase: int
+
+
+def empty_tally(n_components: int, n_arms: int) -> Tally:
+    return Tally(
+        np.zeros(n_components, np.int64),
+        np.zeros(n_components),
+        np.zeros(n_components, np.int64),
+        np.zeros(n_arms, np.int64),
+        np.zeros(3, np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+@kernel
+def observe(tally: Tally, component: int, value: float) -> None:
+    """Enter one observation of a component."""
+    tally.counts[component] += 1
+    tally.means[component] += (value - tally.means[component]) / tally.counts[component]
+
+
+@kernel
+def decide(tally: Tally, decision: Decision) -> None:
+    """Enter a decision."""
+    tally.phases[decision.phase] += 1
+    tally.plays[decision.arm] += 1
