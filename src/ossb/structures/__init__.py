@@ -4,6 +4,7 @@ from ossb.structures.base import Bound, Instance, Structure, bound
 from ossb.structures.classical import Classical
 from ossb.structures.dueling import Dueling
 from ossb.structures.finite import Finite
+from ossb.structures.generalized_linear import GeneralizedLinear
 from ossb.structures.unimodal import Unimodal
 
 __all__ = ["STRUCTURES", "Bound", "Instance", "Structure", "bound"]
@@ -14,6 +15,7 @@ STRUCTURES: dict[str, type[Instance]] = {
         Classical,
         Dueling,
         Finite,
+        GeneralizedLinear,
         Unimodal,
     )
 }

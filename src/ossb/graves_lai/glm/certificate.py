@@ -1,0 +1,200 @@
+"""Both sides of a bound recomputed from the instance and the proof, in plain numpy.
+
+Lower: confusing parameters φ + δ_k with weights.  Upper: for rates η and an alternative x, any
+p with Σ_y p_y y = τ x + ω x* gives, by weak duality,
+
+    F_x(η) ≥ τ (u* − u_x) − Σ_y η_y d*(u_y, p_y / η_y),
+
+where d*(u, r) is the divergence of the law of mean g(u) + r from that of mean g(u).  The
+multipliers name a direction δ for every alternative; p_y = η_y (g(u_y + ⟨δ, y⟩) − g(u_y)) is
+then moved onto the linear condition by weighted least squares.
+"""
+
+import numpy as np
+
+from ossb.graves_lai.glm.frame import NEGLIGIBLE
+from ossb.graves_lai.glm.links import LOG, LOGISTIC
+
+_RESIDUAL = 1e-9
+_FLAT = 1e-8  # least weight of an arm whose law saturates, relative to where it stands
+_INSIDE = 1.0 - 1e-13
+_TERMS = 24
+
+
+def excess(x: np.ndarray) -> np.ndarray:
+    """x − ln(1 + x) for x > −1, without cancellation."""
+    near = np.where(np.abs(x) <= 0.5, x, 0.0)
+    ratio = near / (2.0 + near)
+    square = ratio * ratio
+    series = np.zeros_like(near)
+    for k in range(_TERMS, 0, -1):
+        series = series * square + 1.0 / (2.0 * k + 1.0)
+    far = np.where(np.abs(x) <= 0.5, 1.0, x)
+    return np.where(
+        np.abs(x) <= 0.5, ratio * near - 2.0 * ratio * square * series, far - np.log1p(far)
+    )
+
+
+def means(link: int, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and complement to the greatest mean, each accurate where it is small."""
+    if link == LOGISTIC:
+        decay = np.exp(-np.abs(index))
+        large, small = 1.0 / (1.0 + decay), decay / (1.0 + decay)
+        return np.where(index >= 0, large, small), np.where(index >= 0, small, large)
+    mean = np.exp(index) if link == LOG else np.asarray(index)
+    return mean, np.full_like(mean, np.inf)
+
+
+def variances(link: int, index: np.ndarray) -> np.ndarray:
+    """g′(u)."""
+    high, low = means(link, index)
+    if link == LOGISTIC:
+        return high * low
+    return high if link == LOG else np.ones_like(high)
+
+
+def changes(link: int, index: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """g(u + h) − g(u)."""
+    if link == LOGISTIC:
+        turn = np.where(shift > 0, -1.0, 1.0)
+        high, low = means(link, turn * index)
+        down = -np.abs(shift)
+        return turn * high * low * np.expm1(down) / (low + high * np.exp(down))
+    if link == LOG:
+        return np.exp(index) * np.expm1(shift)
+    return np.asarray(shift)
+
+
+def divergences(link: int, index: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """d(u, h) = b(u + h) − b(u) − g(u) h."""
+    if link == LOGISTIC:
+        turn = np.where(shift > 0, -1.0, 1.0)
+        high, low = means(link, turn * index)
+        down = -np.abs(shift)
+        total = low + high * np.exp(down)
+        loss = low * np.expm1(down) / total
+        first = np.where(loss > -0.5, excess(np.maximum(loss, -0.5)), loss - down + np.log(total))
+        return high * first + low * excess(-high * np.expm1(down) / total)
+    if link == LOG:
+        grown = np.expm1(shift)
+        return np.exp(index) * np.where(
+            grown > -0.5, excess(np.maximum(grown, -0.5)), grown - shift
+        )
+    return 0.5 * shift * shift
+
+
+def conjugates(link: int, index: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """sup over h of slope · h − d(u, h); +∞ beyond the means there are."""
+    if link not in (LOGISTIC, LOG):
+        return 0.5 * slope * slope
+    high, low = means(link, index)
+    answer = high * _entropy(slope / high)
+    if link == LOGISTIC:
+        answer = answer + low * _entropy(-slope / low)
+    return answer
+
+
+def _entropy(x: np.ndarray) -> np.ndarray:
+    inside = np.maximum(x, -0.5)
+    small = (1.0 + inside) * excess(-inside / (1.0 + inside))
+    kept = 1.0 + np.clip(x, -1.0, -0.5)
+    edge = kept * np.log(np.where(kept > 0, kept, 1.0)) - np.clip(x, -1.0, -0.5)
+    large = (1.0 + np.maximum(x, 1.0)) * np.log1p(np.maximum(x, 1.0)) - np.maximum(x, 1.0)
+    answer = np.where(x < -0.5, edge, np.where(x > 1.0, large, small))
+    return np.where(x < -1.0, np.inf, answer)
+
+
+def heaviest(
+    link: int, arms: np.ndarray, index: np.ndarray, costs: np.ndarray, others: np.ndarray,
+    directions: np.ndarray, weights: np.ndarray,
+) -> float:  # fmt: skip
+    """Maximum over x ≠ x* of Σ_k weights[k] d(u_x, ⟨δ_k, x⟩) / Δ_x."""
+    total = np.zeros(others.size)
+    for weight, direction in zip(weights, directions, strict=True):
+        total += weight * divergences(link, index[others], arms[others] @ direction)
+    return float((total / costs[others]).max())
+
+
+def across(arms: np.ndarray, best: int) -> np.ndarray:
+    """Arms without their part along the best one; exact zeros where nothing is left."""
+    length = float(np.linalg.norm(arms[best]))
+    rest = np.array(arms)
+    scale = float(np.linalg.norm(arms, axis=1).max())
+    if length > NEGLIGIBLE * scale:
+        unit = arms[best] / length
+        for _ in range(2):
+            rest -= np.outer(rest @ unit, unit)
+    rest[np.linalg.norm(rest, axis=1) <= NEGLIGIBLE * scale] = 0.0
+    rest[best] = 0.0
+    return rest
+
+
+def information(
+    link: int, arms: np.ndarray, index: np.ndarray, best: int, rates: np.ndarray,
+    directions: dict[int, np.ndarray],
+) -> float:  # fmt: skip
+    """A proved lower bound of F(η) = min_x F_x(η); +∞ where no arm can be told from the best."""
+    rest = across(arms, best)
+    wanted = np.flatnonzero(np.abs(rest).any(axis=1))
+    if not wanted.size:
+        return float("inf")
+    played = np.flatnonzero((rates > 0) & np.abs(rest).any(axis=1))
+    if not played.size or any(int(arm) not in directions for arm in wanted):
+        return 0.0
+    eta, u = rates[played], index[played]
+    variance = variances(link, u)
+    # columns of `basis` span what the rates tell; coordinates are scaled by their information
+    _, sizes, right = np.linalg.svd(
+        rest[played] * np.sqrt(eta * variance)[:, None], full_matrices=False
+    )
+    rank = int((sizes > 1e-13 * sizes[0]).sum())
+    basis = right[:rank].T / sizes[:rank]
+    points, targets = rest[played] @ basis, rest[wanted] @ basis
+    inside = targets @ (right[:rank] * sizes[:rank, None])
+    lost = np.linalg.norm(inside - rest[wanted], axis=1)
+    if (lost > _RESIDUAL * np.linalg.norm(rest[wanted], axis=1)).any():
+        return 0.0
+    least = np.inf
+    for arm, target in zip(wanted, targets, strict=True):
+        shift = arms[played] @ directions[int(arm)]
+        value = _dual(link, u, eta, points, target, shift, float(index[best] - index[arm]))
+        least = min(least, value)
+    return max(0.0, float(least))
+
+
+def _dual(
+    link: int, u: np.ndarray, eta: np.ndarray, points: np.ndarray, target: np.ndarray,
+    shift: np.ndarray, margin: float,
+) -> float:  # fmt: skip
+    with np.errstate(over="ignore"):
+        pulls = eta * changes(link, u, shift)
+    if not np.isfinite(pulls).all():
+        return 0.0
+    weight = eta * np.maximum(variances(link, u + shift), _FLAT * variances(link, u))
+    system = np.linalg.qr(points * np.sqrt(weight)[:, None])[1]
+    if not (np.abs(np.diag(system)) > 0).all():
+        return 0.0
+    aim = np.linalg.solve(system.T, target)
+    multiplier = float(aim @ np.linalg.solve(system.T, pulls @ points) / (aim @ aim))
+    for _ in range(3):
+        residual = pulls @ points - multiplier * target
+        move = np.linalg.solve(system, np.linalg.solve(system.T, residual))
+        pulls = pulls - weight * (points @ move)
+    residual = pulls @ points - multiplier * target
+    if not np.abs(residual).max() <= _RESIDUAL * abs(multiplier) * np.abs(target).max():
+        return 0.0
+    if multiplier * margin < 0:
+        return 0.0
+    # any multiple of p and τ meets the condition too: one that stays within the means there are
+    within = min(1.0, _room(link, u, pulls / eta))
+    value = within * multiplier * margin
+    return float(value - (eta * conjugates(link, u, within * pulls / eta)).sum())
+
+
+def _room(link: int, index: np.ndarray, slope: np.ndarray) -> float:
+    if link not in (LOGISTIC, LOG):
+        return 1.0
+    high, low = means(link, index)
+    room = np.where(slope < 0, high, low)
+    tight = np.abs(slope) > _INSIDE * room
+    return float((_INSIDE * room[tight] / np.abs(slope[tight])).min(initial=1.0))

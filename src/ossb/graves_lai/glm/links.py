@@ -1,0 +1,154 @@
+"""One-parameter laws seen from their natural parameter, the index u = ⟨φ, x⟩.
+
+With log-partition b and mean g = b′, the divergence from index u to index u + h is
+d(u, h) = b(u + h) − b(u) − g(u) h ≥ 0: convex in h, of slope ``change`` g(u + h) − g(u) and
+second derivative ``curvature`` g′(u + h).  Its conjugate, sup over h of r h − d(u, h), is the
+divergence of the laws in the other order, of mean g(u) + r against mean g(u)
+(Nielsen and Garcia, 2009).
+
+Every function is accurate relative to its own size for any index up to ``LARGEST``, where the
+means themselves round to 0 or 1.
+"""
+
+import math
+
+from ossb.families.excess import excess
+from ossb.kernels import kernel
+
+LINKS = ("logistic", "log", "identity")
+LOGISTIC, LOG, IDENTITY = range(3)  # Bernoulli, Poisson, Gaussian of variance 1
+
+LARGEST = 300.0  # |index| above which means and their gaps leave the range of doubles
+_OVERFLOW = 690.0  # exponents beyond which e^x counts as infinite
+_MODERATE = -0.5
+_INSIDE = 1.0 - 1e-13
+
+
+@kernel
+def mean(link: int, index: float) -> float:
+    """g(u)."""
+    if link == LOGISTIC:
+        if index >= 0.0:
+            return 1.0 / (1.0 + math.exp(-index))
+        grown = math.exp(index)
+        return grown / (1.0 + grown)
+    if link == LOG:
+        return math.exp(index)
+    return index
+
+
+@kernel
+def drop(link: int, index: float, shift: float) -> float:
+    """|g(u + h) − g(u)|: the gap in mean between two indices, without cancellation."""
+    return abs(change(link, index, shift))
+
+
+@kernel
+def change(link: int, index: float, shift: float) -> float:
+    """g(u + h) − g(u)."""
+    if link == LOGISTIC:
+        if shift > 0.0:
+            return -change_down(-index, -shift)
+        return change_down(index, shift)
+    if link == LOG:
+        return math.exp(index) * math.expm1(min(shift, _OVERFLOW - abs(index)))
+    return shift
+
+
+@kernel
+def change_down(index: float, shift: float) -> float:
+    """The logistic change for a shift h ≤ 0: p (1 − p) (e^h − 1) / (1 − p + p e^h)."""
+    high = mean(LOGISTIC, index)
+    low = mean(LOGISTIC, -index)
+    return high * low * math.expm1(shift) / (low + high * math.exp(shift))
+
+
+@kernel
+def curvature(link: int, index: float, shift: float) -> float:
+    """g′(u + h), the variance at index u + h."""
+    if link == LOGISTIC:
+        return mean(LOGISTIC, index + shift) * mean(LOGISTIC, -index - shift)
+    if link == LOG:
+        return math.exp(min(index + shift, _OVERFLOW))
+    return 1.0
+
+
+@kernel
+def divergence(link: int, index: float, shift: float) -> float:
+    """d(u, h); +∞ where it leaves the range of doubles."""
+    if shift == 0.0:
+        return 0.0
+    if link == LOGISTIC:
+        if shift > 0.0:
+            return divergence_down(-index, -shift)
+        return divergence_down(index, shift)
+    if link == LOG:
+        if shift > _OVERFLOW - abs(index):
+            return math.inf
+        grown = math.expm1(shift)
+        if grown > _MODERATE:
+            return math.exp(index) * excess(grown)
+        return math.exp(index) * (grown - shift)
+    return 0.5 * shift * shift
+
+
+@kernel
+def divergence_down(index: float, shift: float) -> float:
+    """The logistic divergence for a shift h ≤ 0.
+
+    With p the mean, n = 1 − p and D = n + p e^h, the ratios of the two laws' probabilities are
+    e^h / D and 1 / D, so d = p e(n (e^h − 1)/D) + n e(p (1 − e^h)/D) with e(x) = x − ln(1 + x).
+    """
+    high = mean(LOGISTIC, index)
+    low = mean(LOGISTIC, -index)
+    fall = math.expm1(shift)
+    total = low + high * math.exp(shift)
+    loss = low * fall / total
+    if loss > _MODERATE:
+        first = excess(loss)
+    else:  # 1 + loss has lost its digits, but its logarithm is h − ln D
+        first = loss - shift + math.log(total)
+    return high * first + low * excess(-high * fall / total)
+
+
+@kernel
+def entropy(x: float) -> float:
+    """(1 + x) ln(1 + x) − x = (1 + x) e(−x / (1 + x)), with e(x) = x − ln(1 + x)."""
+    if x <= -1.0:
+        return 1.0 if x == -1.0 else math.inf
+    if x > 1.0:
+        return (1.0 + x) * math.log1p(x) - x
+    return (1.0 + x) * excess(-x / (1.0 + x))
+
+
+@kernel
+def conjugate(link: int, index: float, slope: float) -> float:
+    """sup over h of slope · h − d(u, h); +∞ where no law has the mean g(u) + slope."""
+    if slope == 0.0:
+        return 0.0
+    if link == LOGISTIC:
+        high = mean(LOGISTIC, index)
+        low = mean(LOGISTIC, -index)
+        if slope < -high or slope > low:
+            return math.inf
+        return high * entropy(slope / high) + low * entropy(-slope / low)
+    if link == LOG:
+        rate = math.exp(index)
+        if slope < -rate:
+            return math.inf
+        return rate * entropy(slope / rate)
+    return 0.5 * slope * slope
+
+
+@kernel
+def admissible(link: int, index: float, slope: float) -> float:
+    """Largest share of a slope, up to 1, whose conjugate is finite."""
+    if link == IDENTITY:
+        return 1.0
+    room = mean(link, index)
+    if slope > 0.0:
+        if link == LOG:
+            return 1.0
+        room = mean(LOGISTIC, -index)
+    size = abs(slope)
+    return _INSIDE * room / size if size > _INSIDE * room else 1.0

@@ -1,0 +1,104 @@
+"""One-off solves: the program at one parameter, interpreted where small, compiled where large."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ossb.graves_lai.glm.finish import finish
+from ossb.graves_lai.glm.frame import set_frame
+from ossb.graves_lai.glm.generation import clear, first_sets, generate, whiten_start
+from ossb.graves_lai.glm.space import COST, INDEX, MARGIN, OPEN, SPENT, WEIGHED, Space, space
+from ossb.kernels import Kernel, kernel
+
+_WORTH_COMPILING = 30_000  # arms × (d − 1)²: about ten seconds interpreted, a cold compilation
+
+
+class GlmSolution(NamedTuple):
+    """Rates and both bounds, with what proves them.
+
+    Directions are changes δ of φ in its own coordinates, with ⟨δ, x*⟩ = 0 and
+    ⟨δ, x⟩ = u* − u_x: φ + δ makes arm x as good as the best.
+    """
+
+    rates: np.ndarray  # (K,)
+    upper: float
+    lower: float
+    alternatives: np.ndarray  # (a,) arms of the lower bound
+    weights: np.ndarray  # (a,) their weights
+    directions: np.ndarray  # (a, d)
+    open_arms: np.ndarray  # (o,) every arm that can be told from the best
+    most_confusing: np.ndarray  # (o, d) its most confusing direction at the rates
+
+
+@kernel
+def solve_space(
+    link: int, arms: np.ndarray, best: int, gap: float, workspace: Space, pulls: np.ndarray
+) -> tuple[int, float, float]:
+    """A cold solve of what the workspace holds; returns rank, upper and lower bound."""
+    rank = set_frame(arms, best, workspace)
+    clear(workspace)
+    if rank == 0:
+        return 0, 0.0, 0.0
+    whiten_start(link, rank, workspace)
+    n, m = first_sets(link, rank, workspace)
+    n, m, upper, lower = generate(link, n, m, 0.8 * gap, math.inf, 0.0, rank, workspace)
+    if lower > 0.0:
+        upper = finish(link, n, gap, lower, rank, workspace, pulls)
+    return rank, upper, lower
+
+
+def solve(
+    arms: np.ndarray,
+    index: np.ndarray,
+    best: int,
+    costs: np.ndarray,
+    link: int,
+    gap: float = 1e-6,
+    compiled: bool | None = None,
+) -> GlmSolution:
+    """Minimise Σ η_x costs_x so that every alternative is told apart.
+
+    Parameters
+    ----------
+    arms
+        Features, (K, d).
+    index
+        u = ⟨φ, x⟩ of every arm; ``best`` has the largest, or the least, of all.
+    costs
+        What a play of each arm costs; positive but at ``best``.
+    link
+        The family observed: LOGISTIC, LOG or IDENTITY of ``links``.
+    compiled
+        Whether to run compiled; decided by size where not given.
+    """
+    n_arms, dimension = arms.shape
+    if compiled is None:
+        compiled = n_arms * (dimension - 1) ** 2 > _WORTH_COMPILING
+    workspace = space(n_arms, dimension)
+    workspace.by_arm[INDEX] = index
+    workspace.by_arm[COST] = costs
+    workspace.by_arm[MARGIN] = index[best] - index
+    pulls = np.zeros((1, workspace.by_column.shape[1]))
+    run: Any = _way(solve_space, compiled)
+    rank, upper, lower = run(link, np.ascontiguousarray(arms), best, gap, workspace, pulls)
+    open_arms = np.flatnonzero(workspace.taken[OPEN])
+    spent, weights = workspace.by_arm[SPENT], workspace.by_arm[WEIGHED]
+    rates = np.zeros(n_arms)
+    rates[open_arms] = spent[open_arms] / costs[open_arms]
+    alternatives = np.flatnonzero(weights > 0.0)
+    frame = workspace.frame[:rank]
+    return GlmSolution(
+        rates=rates,
+        upper=float(upper),
+        lower=float(lower),
+        alternatives=alternatives,
+        weights=weights[alternatives],
+        directions=workspace.held[alternatives][:, :rank] @ frame,
+        open_arms=open_arms,
+        most_confusing=workspace.directions[open_arms][:, :rank] @ frame,
+    )
+
+
+def _way(function: Kernel, compiled: bool) -> Any:
+    return function.compiled if compiled else function
