@@ -23,6 +23,7 @@ Arm = int | tuple[int, ...]
 Support = Sequence[tuple[Arm, float]]
 
 TOLERANCE = 1e-9
+STRICT = 100.0  # a witness is better by this many times its own distance from the set
 # what an instance raises on a proof of the wrong shape, which is then no proof
 MALFORMED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
@@ -107,7 +108,7 @@ def check(
     """Recompute both sides of a claimed bound from the instance and the proof."""
     problems: list[str] = []
     residuals = {"outside": 0.0, "disagreement": 0.0, "disadvantage": 0.0}
-    proved_lower, proved_upper = math.nan, math.inf
+    proved_lower, proved_upper, information = math.nan, math.inf, 0.0
     try:
         for k, alternative in enumerate(alternatives):
             problems += _check_alternative(instance, k, alternative, residuals)
@@ -115,9 +116,13 @@ def check(
     except MALFORMED as error:
         problems.append(f"alternatives: not what this instance needs: {error}")
     try:
-        proved_upper = _upper(instance, support, multipliers)
+        information = _information(instance, support, multipliers)
+        proved_upper = _upper(instance, support, information)
     except MALFORMED as error:
         problems.append(f"rates or multipliers: not what this instance needs: {error}")
+    residuals["infeasibility"] = max(0.0, 1.0 - information)
+    if not information >= 1.0 - TOLERANCE:
+        problems.append(f"rates: not feasible, the least information is {information!r}")
     if not np.isfinite([lower, upper]).all():
         problems.append(f"lower and upper: must be finite, got {lower!r} and {upper!r}")
     residuals["lower"] = max(0.0, lower - proved_lower)
@@ -133,6 +138,7 @@ def _check_alternative(
     instance: Provable, k: int, alternative: Alternative, residuals: dict[str, float]
 ) -> list[str]:
     problems = []
+    error = 0.0
     arm, piece = alternative.arm, alternative.piece
     gap = instance.gap_of(arm)
     if arm == instance.best_arm() or not gap > 0:
@@ -143,8 +149,10 @@ def _check_alternative(
         if not np.isfinite(parameter).all():
             return [*problems, f"alternatives[{k}].{name}: not finite"]
         scale = 1.0 + float(np.abs(parameter).max(initial=0.0))
-        outside = instance.outside(parameter, arm, piece) / scale
-        disagreement = instance.disagreement(parameter) / min(scale, gap)
+        outside = instance.outside(parameter, arm, piece)
+        disagreement = instance.disagreement(parameter)
+        error = outside + disagreement  # that of the witness, in the end
+        outside, disagreement = outside / scale, disagreement / min(scale, gap)
         residuals["outside"] = max(residuals["outside"], outside)
         residuals["disagreement"] = max(residuals["disagreement"], disagreement)
         if not outside <= TOLERANCE:
@@ -158,27 +166,31 @@ def _check_alternative(
     residuals["disadvantage"] = max(residuals["disadvantage"], disadvantage)
     if not disadvantage <= TOLERANCE:
         problems.append(f"alternatives[{k}].parameter: its arm is worse by {disadvantage:.2e}")
-    if not instance.advantage(alternative.witness, arm) > 0:
+    # rounding must not be what makes it better: ties at the edge of the set are no proof
+    if not instance.advantage(alternative.witness, arm) > STRICT * error:
         problems.append(f"alternatives[{k}].witness: its arm is not strictly better")
     return problems
 
 
 def _lower(instance: Provable, alternatives: Sequence[Alternative]) -> float:
     weights = np.array([alternative.weight for alternative in alternatives])
-    if not weights.size or not weights.sum() > 0:
+    if not weights.size or not 0 < weights.sum() < np.inf:
         return 0.0
     parameters = [alternative.parameter for alternative in alternatives]
-    heaviest = instance.heaviest(parameters, weights)
+    heaviest = float(instance.heaviest(parameters, weights))
     return float(weights.sum()) / heaviest if heaviest > 0 else math.nan
 
 
-def _upper(instance: Provable, support: Support, multipliers: Any) -> float:
+def _information(instance: Provable, support: Support, multipliers: Any) -> float:
+    """What the rates are proved to reveal, at least, of every confusing parameter."""
     if any(not 0 <= rate < np.inf for _, rate in support):
-        return float("inf")
-    cost = sum(rate * instance.gap_of(arm) for arm, rate in support)
-    information = instance.information(support, multipliers)
+        return 0.0
+    information = float(instance.information(support, multipliers))
+    return information if information > 0 else 0.0  # also where it is not a number
+
+
+def _upper(instance: Provable, support: Support, information: float) -> float:
     if information == np.inf:
         return 0.0  # nothing to tell apart: zero rates are feasible
-    if not information > 0:
-        return float("inf")
-    return float(cost / information)
+    cost = math.fsum(rate * instance.gap_of(arm) for arm, rate in support)
+    return cost / information if information > 0 else math.inf

@@ -1,0 +1,146 @@
+"""A proof that holds passes; one that was touched anywhere does not."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from ossb.graves_lai.proof import Report, check
+from ossb.structures import bound
+from ossb.structures.classical import Classical
+from ossb.structures.dueling import Dueling
+from ossb.structures.unimodal import Unimodal
+
+INSTANCES = {
+    "classical": Classical(observation="bernoulli", theta=[0.9, 0.5, 0.3]),
+    "classical, to minimise": Classical(theta=[2.0, 1.0, 3.0], goal="minimize"),
+    "unimodal": Unimodal(observation="poisson", theta=[1.0, 4.0, 2.0, 0.5]),
+    "dueling": Dueling(preferences=[[0.5, 0.6, 0.7], [0.4, 0.5, 0.9], [0.3, 0.1, 0.5]]),
+}
+each_instance = pytest.mark.parametrize("instance", INSTANCES.values(), ids=list(INSTANCES))
+
+
+@each_instance
+def test_a_proof_passes_with_residuals_of_rounding(instance):
+    answer = bound(instance)
+    report = answer.verify()
+    assert report.valid
+    assert report.problems == ()
+    assert report.lower == pytest.approx(answer.lower, rel=1e-12)
+    assert report.upper == pytest.approx(answer.upper, rel=1e-12)
+    assert set(report.residuals) == {
+        "outside",
+        "disagreement",
+        "disadvantage",
+        "infeasibility",
+        "lower",
+        "upper",
+    }
+    assert all(0 <= residual <= 1e-9 for residual in report.residuals.values())
+
+
+def first(answer, **changes):
+    """The bound with its first alternative changed."""
+    changed = dataclasses.replace(answer.alternatives[0], **changes)
+    return {"alternatives": [changed, *answer.alternatives[1:]]}
+
+
+CORRUPTIONS = {
+    "weight negative": lambda a: first(a, weight=-a.alternatives[0].weight),
+    "weight scaled up": lambda a: first(a, weight=2 * a.alternatives[0].weight),
+    "weight scaled down": lambda a: first(a, weight=0.5 * a.alternatives[0].weight),
+    "weight not a number": lambda a: first(a, weight=math.nan),
+    "weight infinite": lambda a: first(a, weight=math.inf),
+    "parameter not a number": lambda a: first(a, parameter=a.alternatives[0].parameter * math.nan),
+    "parameter infinite": lambda a: first(a, parameter=a.alternatives[0].parameter + math.inf),
+    "parameter moved": lambda a: first(a, parameter=a.alternatives[0].parameter + 1e-3),
+    "parameter of another shape": lambda a: first(a, parameter=np.zeros(1)),
+    "parameter empty": lambda a: first(a, parameter=np.zeros(0)),
+    "witness not strict": lambda a: first(a, witness=a.alternatives[0].parameter),
+    "witness moved": lambda a: first(a, witness=a.alternatives[0].witness + 1e-3),
+    "witness not a number": lambda a: first(a, witness=a.alternatives[0].witness * math.nan),
+    "the best arm as its own rival": lambda a: first(a, arm=a.best_arm),
+    "another arm's parameter": lambda a: first(a, arm=a.alternatives[1].arm),
+    "an arm that does not exist": lambda a: first(a, arm=99),
+    "no alternatives": lambda a: {"alternatives": []},
+    "an alternative left out": lambda a: {"alternatives": a.alternatives[1:]},
+    "rate lowered": lambda a: {"support": [(x, 0.999 * c) for x, c in a.support]},
+    "one rate lowered": lambda a: {
+        "support": [(a.support[0][0], 0.5 * a.support[0][1]), *a.support[1:]]
+    },
+    "rate negative": lambda a: {"support": [(x, -c) for x, c in a.support]},
+    "rate not a number": lambda a: {"support": [(x, math.nan) for x, c in a.support]},
+    "rate infinite": lambda a: {"support": [(x, math.inf) for x, c in a.support]},
+    "no rates": lambda a: {"support": []},
+    "rate of an arm that does not exist": lambda a: {"support": [*a.support, (77, 1.0)]},
+    "a rate left out": lambda a: {"support": a.support[1:]},
+    "upper lowered": lambda a: {"upper": 0.999 * a.upper},
+    "lower raised": lambda a: {"lower": 1.001 * a.lower},
+    "upper not a number": lambda a: {"upper": math.nan},
+    "lower not a number": lambda a: {"lower": math.nan},
+    "upper infinite, lower raised": lambda a: {"upper": math.inf, "lower": 10 * a.lower},
+    "lower infinite, upper lowered": lambda a: {"lower": -math.inf, "upper": 0.1 * a.upper},
+    "lower far below, upper lowered": lambda a: {"lower": -1e30, "upper": 0.1 * a.upper},
+}
+
+
+@each_instance
+@pytest.mark.parametrize("name", CORRUPTIONS)
+def test_every_corruption_fails(instance, name):
+    answer = bound(instance)
+    report = dataclasses.replace(answer, **CORRUPTIONS[name](answer)).verify()
+    assert not report.valid
+    assert all(isinstance(problem, str) for problem in report.problems)
+
+
+def test_the_best_arms_own_mean_must_stay():
+    instance = INSTANCES["classical"]
+    answer = bound(instance)
+    parameter = np.array(answer.alternatives[0].parameter)
+    parameter[0] -= 1e-6
+    report = dataclasses.replace(answer, **first(answer, parameter=parameter)).verify()
+    assert any("differs in what the best arm reveals" in problem for problem in report.problems)
+
+
+def test_a_parameter_outside_is_named():
+    instance = INSTANCES["unimodal"]
+    answer = bound(instance)
+    parameter = np.array(answer.alternatives[0].parameter)
+    parameter[3] = 3.0  # a second peak
+    report = dataclasses.replace(answer, **first(answer, parameter=parameter)).verify()
+    assert any("outside the parameter set" in problem for problem in report.problems)
+
+
+def test_a_witness_that_is_better_by_rounding_alone_is_none():
+    """Just outside the set, an arm can be better that never is inside it."""
+    instance = INSTANCES["unimodal"]
+    answer = bound(instance)
+    witness = np.array(answer.alternatives[0].parameter)
+    witness[0] += 1e-10
+    witness[1] += 5e-11  # within the tolerance on what the best arm reveals
+    report = dataclasses.replace(answer, **first(answer, witness=witness)).verify()
+    assert any("not strictly better" in problem for problem in report.problems)
+
+
+def test_an_empty_proof_proves_zero_only():
+    certain = Classical(observation="bernoulli", theta=[1.0, 0.5])
+    assert check(certain, [], [], None, 0.0, 0.0).valid
+    assert not check(certain, [], [], None, 0.1, 0.1).valid
+    assert not check(INSTANCES["classical"], [], [], None, 0.0, 0.0).valid
+
+
+def test_parameters_that_differ_nowhere_prove_nothing():
+    class Blind(Classical):
+        def heaviest(self, parameters, weights):
+            return 0.0
+
+    instance = Blind(observation="bernoulli", theta=[0.9, 0.5])
+    answer = bound(Classical(observation="bernoulli", theta=[0.9, 0.5]))
+    report = check(instance, answer.support, answer.alternatives, None, answer.lower, answer.upper)
+    assert not report.valid
+
+
+def test_a_report_is_valid_without_problems():
+    assert Report(0.0, 1.0, {}).valid
+    assert not Report(0.0, 1.0, {}, ("something",)).valid
