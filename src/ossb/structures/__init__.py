@@ -5,7 +5,9 @@ from ossb.structures.classical import Classical
 from ossb.structures.dueling import Dueling
 from ossb.structures.finite import Finite
 from ossb.structures.generalized_linear import GeneralizedLinear
+from ossb.structures.polytope import Polytope
 from ossb.structures.unimodal import Unimodal
+from ossb.structures.union import Union
 
 __all__ = ["STRUCTURES", "Bound", "Instance", "Structure", "bound"]
 
@@ -16,6 +18,8 @@ STRUCTURES: dict[str, type[Instance]] = {
         Dueling,
         Finite,
         GeneralizedLinear,
+        Polytope,
         Unimodal,
+        Union,
     )
 }

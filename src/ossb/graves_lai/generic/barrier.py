@@ -1,0 +1,217 @@
+"""Many small convex programs at once, by a primal–dual interior-point method.
+
+For each program a of a batch: minimise f(y) = Σ_k w_k d(θ_k, θ_k + start_k + (slopes y)_k)
+subject to rows y ≤ room.  y = 0 is strictly feasible, and stays so: a row's slack is never
+left.  Mehrotra's predictor and corrector; a step is halved while it makes the dual residual
+worse, since f is not quadratic.  Every array has the batch as its first axis.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ossb.graves_lai.generic.divergence import Divergence
+
+_STEPS = 80
+_BACK = 0.995
+_RIDGE = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Programs of one shape; smaller ones are padded with rows 0 · y ≤ 1 and unused columns."""
+
+    divergence: Divergence
+    theta: np.ndarray  # (C,)
+    start: np.ndarray  # (a, C)
+    slopes: np.ndarray  # (a, C, r)
+    rows: np.ndarray  # (a, m, r)
+    room: np.ndarray  # (a, m), positive
+    unused: np.ndarray  # (a, r), 1 for padding
+
+    def changes(self, point: np.ndarray) -> np.ndarray:
+        """Changes of the means from θ."""
+        return np.asarray(self.start + (self.slopes @ point[..., None])[..., 0])
+
+    def slacks(self, point: np.ndarray) -> np.ndarray:
+        return np.asarray(self.room - (self.rows @ point[..., None])[..., 0])
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Where the programs ended, and lower bounds of their values from exact multipliers."""
+
+    point: np.ndarray  # (a, r)
+    means: np.ndarray  # (a, C)
+    value: np.ndarray  # (a,) f at the point
+    proved: np.ndarray  # (a,) ≤ the least value
+    slopes: np.ndarray  # (a, C) p
+    multipliers: np.ndarray  # (a, m) u ≥ 0
+    factor: np.ndarray  # (a, r, r) curvature of f plus that of the barrier
+
+
+@dataclass(eq=False)
+class _State:
+    point: np.ndarray
+    slack: np.ndarray
+    dual: np.ndarray
+    change: np.ndarray  # of the means
+    slope: np.ndarray  # w φ′
+    bend: np.ndarray  # w φ″
+    residual: np.ndarray
+
+
+def minimise(
+    batch: Batch,
+    weights: np.ndarray,
+    tolerance: float,
+) -> Outcome:
+    """Solve every program of the batch to a relative gap.
+
+    ``weights`` are w ≥ 0, one row for each program, best scaled so that the values are of
+    order one.
+    """
+    state = _started(batch, weights)
+    active = np.ones(weights.shape[0], dtype=bool)
+    for _ in range(_STEPS):
+        gap = (state.slack * state.dual).sum(axis=1)
+        value = 0.5 * (state.slope * state.change).sum(axis=1)
+        small = _norm(state.residual) <= tolerance * (1e-300 + _norm_of_terms(batch, state))
+        active &= ~((gap <= tolerance * value) & small)
+        if not active.any():
+            break
+        _advance(batch, weights, state, active)
+    return _finished(batch, weights, state)
+
+
+def _started(batch: Batch, weights: np.ndarray) -> _State:
+    point = np.zeros(batch.unused.shape)
+    value = value_at(batch, weights, point)
+    dual = (value / batch.room.shape[1])[:, None] / batch.room
+    dual = np.maximum(dual, 1e-12)
+    slack = batch.slacks(point)
+    state = _State(point, slack, dual, slack, slack, slack, slack)
+    _refresh(batch, weights, state)
+    return state
+
+
+def value_at(batch: Batch, weights: np.ndarray, point: np.ndarray) -> np.ndarray:
+    means = batch.theta + batch.changes(point)
+    each = batch.divergence.value(np.broadcast_to(batch.theta, means.shape), means)
+    return np.asarray(np.where(weights > 0, weights * each, 0.0).sum(axis=1))
+
+
+def _refresh(batch: Batch, weights: np.ndarray, state: _State) -> None:
+    state.change = batch.changes(state.point)
+    means = batch.theta + state.change
+    state.slope = weights * batch.divergence.slope(batch.theta, means)
+    state.bend = weights * batch.divergence.curvature(batch.theta, means)
+    state.residual = _across(batch.slopes, state.slope) + _across(batch.rows, state.dual)
+
+
+def _across(rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return np.asarray((values[:, None, :] @ rows)[:, 0, :])
+
+
+def _norm(values: np.ndarray) -> np.ndarray:
+    return np.asarray(np.abs(values).max(axis=1, initial=0.0))
+
+
+def _norm_of_terms(batch: Batch, state: _State) -> np.ndarray:
+    terms = _across(np.abs(batch.slopes), np.abs(state.slope))
+    return _norm(terms + _across(np.abs(batch.rows), state.dual))
+
+
+def _curvature(batch: Batch, state: _State) -> np.ndarray:
+    tilted = batch.slopes * state.bend[..., None]
+    bent = batch.rows * (state.dual / state.slack)[..., None]
+    matrix = batch.slopes.transpose(0, 2, 1) @ tilted + batch.rows.transpose(0, 2, 1) @ bent
+    diagonal = np.einsum("aii->ai", matrix)
+    diagonal += batch.unused + _RIDGE * diagonal
+    diagonal += np.where(diagonal > 0, 0.0, 1.0)  # directions that nothing depends on
+    return np.asarray(matrix)
+
+
+def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solutions with the diagonal brought to one: the barrier's terms span many decades."""
+    scale = 1.0 / np.sqrt(np.einsum("aii->ai", matrix))
+    scaled = matrix * scale[:, :, None] * scale[:, None, :]
+    return np.asarray(np.linalg.solve(scaled, (right * scale)[..., None])[..., 0] * scale)
+
+
+def _advance(batch: Batch, weights: np.ndarray, state: _State, active: np.ndarray) -> None:
+    """One predictor–corrector step of the programs that are not done."""
+    matrix = _curvature(batch, state)
+    gradient = _across(batch.slopes, state.slope)
+    mean_gap = (state.slack * state.dual).mean(axis=1)
+    predictor = _solve(matrix, -gradient)
+    slack_step, dual_step = _steps(batch, state, predictor, np.zeros_like(state.slack))
+    length = np.minimum(_length(state.slack, slack_step), _length(state.dual, dual_step))
+    ahead = (
+        (state.slack + length[:, None] * slack_step) * (state.dual + length[:, None] * dual_step)
+    ).mean(axis=1)
+    centring = np.clip(ahead / mean_gap, 1e-4, 1.0) ** 3
+    target = (centring * mean_gap)[:, None] - slack_step * dual_step
+    step = _solve(matrix, -gradient - _across(batch.rows, target / state.slack))
+    slack_step, dual_step = _steps(batch, state, step, target)
+    length = np.minimum(_length(state.slack, slack_step), _length(state.dual, dual_step))
+    length = np.where(active, np.minimum(1.0, _BACK * length), 0.0)
+    _move(batch, weights, state, step, slack_step, dual_step, length)
+
+
+def _steps(
+    batch: Batch, state: _State, step: np.ndarray, target: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    slack_step = -(batch.rows @ step[..., None])[..., 0]
+    dual_step = (target - state.dual * slack_step) / state.slack - state.dual
+    return slack_step, dual_step
+
+
+def _length(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """The longest step, up to 1 / _BACK, that keeps every value non-negative."""
+    shrink = (-steps / values).max(axis=1, initial=0.0)
+    return np.asarray(1.0 / np.maximum(shrink, _BACK))
+
+
+def _move(
+    batch: Batch,
+    weights: np.ndarray,
+    state: _State,
+    step: np.ndarray,
+    slack_step: np.ndarray,
+    dual_step: np.ndarray,
+    length: np.ndarray,
+) -> None:
+    before = _norm(state.residual)
+    point, slack, dual = state.point, state.slack, state.dual
+    allowed = 2.0 * before + 1e-3 * (slack * dual).sum(axis=1)
+    for _ in range(6):
+        state.point = point + length[:, None] * step
+        state.slack = slack + length[:, None] * slack_step
+        state.dual = dual + length[:, None] * dual_step
+        _refresh(batch, weights, state)
+        worse = ~(_norm(state.residual) <= allowed)
+        if not worse.any():
+            return
+        length = np.where(worse, 0.5 * length, length)
+
+
+def _finished(batch: Batch, weights: np.ndarray, state: _State) -> Outcome:
+    """Multipliers made exactly stationary, and the bound they prove.
+
+    With y + t, t a Newton step on the residual at fixed complementarity, slopes and
+    multipliers change to first order so that they cancel.
+    """
+    matrix = _curvature(batch, state)
+    slope, dual = state.slope, state.dual
+    for _ in range(3):
+        residual = _across(batch.slopes, slope) + _across(batch.rows, dual)
+        step = _solve(matrix, -residual)
+        slope = slope + state.bend * (batch.slopes @ step[..., None])[..., 0]
+        ratio = np.clip((batch.rows @ step[..., None])[..., 0] / state.slack, -0.999, 1e3)
+        dual = np.maximum(dual + state.dual * ratio, 0.0)
+    each = batch.divergence.least(np.broadcast_to(batch.theta, slope.shape), weights, slope)
+    proved = (each + slope * batch.start).sum(axis=1) - (dual * batch.room).sum(axis=1)
+    means = batch.theta + batch.changes(state.point)
+    value = value_at(batch, weights, state.point)
+    return Outcome(state.point, means, value, proved, slope, dual, matrix)

@@ -1,0 +1,116 @@
+"""The upper side of a bound, from multipliers alone.
+
+For a region (piece, arm) and multipliers p of the means, u ≥ 0 of the rows, v of the
+equalities and tau ≥ 0 of the advantage, with means ᵀ p + matrixᵀ u + equal_matrixᵀ v = tau · gain,
+every λ of the region has, with w_k the weight of component k,
+
+    Σ w_k d(θ_k, m_k) ≥ tau · Δ − u · (b − A θ) − v · (e − E θ)
+                        + Σ inf over m of [w_k d(θ_k, m) − p_k (m − θ_k)]
+
+and the components that the best arm reveals do not move.  With all weights 0 the same
+inequality shows that a region is empty: its right side is positive, or it is 0 and tau is
+positive, so that no advantage is strict.  If it is 0 and a mean is thereby forced to an end
+of the mean space, infinitely far from θ_k, any rate however small tells the region apart.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ossb.graves_lai.generic.program import Program
+from ossb.graves_lai.generic.region import Dual
+
+STATIONARY = 1e-9
+ROUNDING = 1e-9
+
+
+def plain(duals: Sequence[Dual]) -> list[dict[str, Any]]:
+    """Multipliers as a certificate file holds them."""
+    return [
+        {
+            "piece": dual.piece,
+            "arm": dual.arm,
+            "tau": float(dual.tau),
+            "bounds": dual.bounds.tolist(),
+            "equal": dual.equal.tolist(),
+            "means": dual.means.tolist(),
+        }
+        for dual in duals
+    ]
+
+
+def proved_information(program: Program, rates: np.ndarray, multipliers: Any) -> float:
+    """A lower bound of F(rates): the least over all regions, −∞ if one has no valid proof."""
+    duals: dict[tuple[int, int], Dual] = {}
+    try:
+        for entry in multipliers:
+            piece, arm = int(entry["piece"]), int(entry["arm"])
+            vectors = [
+                np.asarray(entry[key], dtype=np.float64) for key in ("bounds", "equal", "means")
+            ]
+            duals[piece, arm] = Dual(piece, arm, float(entry["tau"]), *vectors)
+    except (TypeError, KeyError, ValueError):
+        return -math.inf
+    weights = program.weights(rates)
+    least = math.inf
+    for pair in program.pairs():
+        if pair not in duals:
+            return -math.inf
+        least = min(least, proved_by(program, duals[pair], weights))
+    return least
+
+
+def proved_by(program: Program, dual: Dual, weights: np.ndarray) -> float:
+    """A lower bound of the information in one region; +∞ if it holds no confusing parameter."""
+    if not stationary(program, dual):
+        return -math.inf
+    unseen, size = lagrangian(program, dual, np.zeros_like(weights))
+    if unseen > ROUNDING * size:
+        return math.inf
+    need = -float(program.advantage_row(dual.piece, dual.arm) @ program.theta)
+    if dual.tau > 0 and unseen >= -ROUNDING * dual.tau * abs(need):
+        return math.inf
+    if dual.tau == 0 and unseen >= -ROUNDING * size and _excluded(program, dual):
+        return math.inf
+    return lagrangian(program, dual, weights)[0]
+
+
+def stationary(program: Program, dual: Dual) -> bool:
+    """Whether the multipliers have the right shapes and signs, and their rows cancel."""
+    piece = program.pieces[dual.piece]
+    shapes = (piece.bounds.shape, piece.equal_bounds.shape, program.truth.shape)
+    if (dual.bounds.shape, dual.equal.shape, dual.means.shape) != shapes:
+        return False
+    together = np.concatenate([dual.bounds, dual.equal, dual.means, [dual.tau]])
+    if not np.isfinite(together).all() or dual.tau < 0 or (dual.bounds < 0).any():
+        return False
+    gain = program.advantage_row(dual.piece, dual.arm)
+    rows = np.vstack([program.means, piece.matrix, piece.equal_matrix, -gain[None]])
+    factors = np.concatenate([dual.means, dual.bounds, dual.equal, [dual.tau]])
+    size = float((np.abs(factors) @ np.abs(rows)).max(initial=0.0))
+    return float(np.abs(factors @ rows).max(initial=0.0)) <= STATIONARY * size
+
+
+def lagrangian(program: Program, dual: Dual, weights: np.ndarray) -> tuple[float, float]:
+    """The right side of the inequality, and the size of its terms."""
+    piece = program.pieces[dual.piece]
+    need = -float(program.advantage_row(dual.piece, dual.arm) @ program.theta)
+    rows = dual.bounds * (piece.bounds - piece.matrix @ program.theta)
+    equal = dual.equal * (piece.equal_bounds - piece.equal_matrix @ program.theta)
+    hidden = ~program.shown
+    means = program.divergence.least(program.truth[hidden], weights[hidden], dual.means[hidden])
+    terms = np.concatenate([[dual.tau * need], -rows, -equal, means])
+    return float(terms.sum()), float(np.abs(terms).sum())
+
+
+def _excluded(program: Program, dual: Dual) -> bool:
+    """Whether the multipliers force a revealed mean infinitely far away."""
+    slope = dual.means[program.informative]
+    if not np.abs(slope).max(initial=0.0) > 0:
+        return False
+    forced = np.abs(slope) > 1e-3 * np.abs(dual.means).max()
+    ends = np.where(slope > 0, program.divergence.highest, program.divergence.lowest)
+    far = program.divergence.value(program.truth[program.informative], ends)
+    return bool((forced & np.isinf(far)).any())

@@ -1,0 +1,214 @@
+"""Cutting planes for the Graves–Lai program of a union of polytopes.
+
+The master is the linear program over the confusing parameters met so far; its value bounds
+C from below.  Each round solves every region's program at rates between the best feasible
+ones and the master's ("in–out": Ben-Ameur and Neto, 2007), which bounds C from above, and
+adds one row for each region.  What is returned is certified by ``proved_information`` and by
+the master's weights, never by a status word.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ossb.graves_lai.generic.certificate import proved_by
+from ossb.graves_lai.generic.listed_cuts import scaled_rows
+from ossb.graves_lai.generic.program import Program
+from ossb.graves_lai.generic.region import Dual, Region, region_of
+from ossb.graves_lai.generic.separation import Evaluation, Separation
+from ossb.graves_lai.linprog import Master
+
+ROUNDS = 200
+MIXED = 0.1  # share of the best feasible rates in the ones tried next
+NEAR = 0.02  # the same once the gap is small
+UNSEEN = 1e-9  # shares of the cost below this are dropped if the gap allows it
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A confusing parameter met: its region, itself, and D(θ, λ, x) of every arm."""
+
+    region: int
+    parameter: np.ndarray
+    divergences: np.ndarray
+
+
+@dataclass(eq=False)
+class Answer:
+    """Rates with their two bounds and what proves these."""
+
+    rates: np.ndarray
+    lower: float
+    upper: float
+    duals: list[Dual]
+    cuts: list[Cut] = field(default_factory=list)
+    weights: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    rounds: int = 0
+
+    @property
+    def gap(self) -> float:
+        return 0.0 if self.upper == self.lower else (self.upper - self.lower) / self.upper
+
+
+def regions_of(program: Program) -> tuple[list[Region], list[Dual]]:
+    """Regions that hold confusing parameters, and proofs that the others do not."""
+    regions: list[Region] = []
+    empty: list[Dual] = []
+    for piece, arm in program.pairs():
+        found = region_of(program, piece, arm)
+        if isinstance(found, Region):
+            regions.append(found)
+        else:
+            empty.append(found)
+    return regions, empty
+
+
+def solve(
+    program: Program,
+    separation: Separation | None,
+    empty: Sequence[Dual],
+    gap: float,
+    cuts: Sequence[Cut] = (),
+    rates: np.ndarray | None = None,
+) -> Answer:
+    """Solve the program to a relative gap.
+
+    ``separation`` holds its regions, None if all are empty; ``empty`` the proofs for the empty
+    ones, which go with the answer; ``cuts`` and ``rates`` are what to start from.
+    """
+    if separation is None:
+        return Answer(np.zeros(program.gaps.size), 0.0, 0.0, list(empty))
+    return _Search(program, separation, gap, cuts, rates).run(empty)
+
+
+class _Search:
+    """The state of the cutting planes."""
+
+    def __init__(
+        self,
+        program: Program,
+        separation: Separation,
+        gap: float,
+        cuts: Sequence[Cut],
+        rates: np.ndarray | None,
+    ) -> None:
+        self.program, self.separation, self.gap = program, separation, gap
+        self.others = program.others
+        self.gaps = program.gaps[self.others]
+        self.cuts: list[Cut] = []
+        self.upper, self.lower = math.inf, 0.0
+        self.best: np.ndarray = np.zeros(program.gaps.size)
+        self.evaluation: Evaluation | None = None
+        self.weights = np.zeros(0)
+        if rates is None or not (rates[self.others] > 0).any():
+            rates = np.zeros(program.gaps.size)
+            rates[self.others] = 1.0 / self.gaps
+        first = self._try(rates)
+        self.unit = self.upper if math.isfinite(self.upper) else 1.0
+        self.master = Master(np.ones(self.gaps.size))
+        self._add([*cuts, *self._cuts(first)])
+
+    def run(self, empty: Sequence[Dual]) -> Answer:
+        rounds = 0
+        while rounds < ROUNDS:
+            rounds += 1
+            outside = self._solve_master()
+            if self._relative() <= 0.5 * self.gap and self._tidy(outside):
+                break
+            mixed = MIXED if self._relative() > 1e-2 else NEAR
+            if not math.isfinite(self.upper):
+                rates = outside + np.where(self.program.gaps > 0, 1e-3 * self.unit, 0.0)
+            else:
+                rates = mixed * self.best + (1.0 - mixed) * outside
+            self._add(self._cuts(self._try(rates)))
+        return self._answer(empty, rounds)
+
+    def _relative(self) -> float:
+        return (self.upper - self.lower) / self.upper if math.isfinite(self.upper) else 1.0
+
+    def _tolerance(self) -> float:
+        return max(1e-11, min(1e-5, 0.01 * self._relative(), 0.02 * self.gap))
+
+    def _try(self, rates: np.ndarray) -> Evaluation:
+        """Evaluate rates; keep them if they are the best feasible ones so far."""
+        evaluation = self.separation.evaluate(rates, self._tolerance())
+        least = float(evaluation.proved.min())
+        cost = float(rates[self.others] @ self.gaps)
+        if least > 0 and cost / least < self.upper:
+            self.upper, self.best, self.evaluation = cost / least, rates / least, evaluation
+            self.scale = least
+        return evaluation
+
+    def _cuts(self, evaluation: Evaluation) -> list[Cut]:
+        return [
+            Cut(a, evaluation.parameters[a], evaluation.divergences[a])
+            for a in range(len(self.separation.regions))
+            if np.isfinite(evaluation.divergences[a]).all()
+        ]
+
+    def _add(self, cuts: Sequence[Cut]) -> None:
+        if not cuts:
+            return
+        rows = np.array([cut.divergences[self.others] for cut in cuts])
+        scaled, largest = scaled_rows(self.gaps, rows)
+        self.master.add_rows(scaled, 1.0 / (largest * self.unit))
+        self.cuts += cuts
+
+    def _solve_master(self) -> np.ndarray:
+        """The master's rates; its weights, rescaled, give the lower bound."""
+        solution = self.master.solve()
+        rates = np.zeros(self.program.gaps.size)
+        costs = np.maximum(solution.point, 0.0)
+        rates[self.others] = np.where(costs > UNSEEN * costs.sum(), costs, 0.0) / self.gaps
+        rates *= self.unit
+        rows = np.array([cut.divergences[self.others] for cut in self.cuts])
+        _, largest = scaled_rows(self.gaps, rows)
+        weights = np.maximum(solution.duals, 0.0) / largest
+        if weights.sum() > 0:
+            lower = float(weights.sum() / ((weights @ rows) / self.gaps).max())
+            if lower > self.lower:
+                self.lower, self.weights = lower, weights * (lower / weights.sum())
+        return rates
+
+    def _tidy(self, outside: np.ndarray) -> bool:
+        """Take the master's own rates, which leave arms out, if they are good enough."""
+        kept = self.upper, self.best, self.evaluation, self.scale
+        self.upper = math.inf
+        evaluation = self._try(outside)
+        if self._relative() <= self.gap:
+            return True
+        self._add(self._cuts(evaluation))
+        if kept[0] < self.upper:
+            self.upper, self.best, self.evaluation, self.scale = kept
+        return self._relative() <= 0.01 * self.gap
+
+    def _answer(self, empty: Sequence[Dual], rounds: int) -> Answer:
+        duals = list(empty)
+        if self.evaluation is not None:
+            duals += [
+                self.separation.dual(a, self.evaluation)
+                for a in range(len(self.separation.regions))
+            ]
+        rates, upper = self._certified(duals)
+        used = np.flatnonzero(self.weights > 0)
+        return Answer(
+            rates,
+            min(self.lower, upper),
+            upper,
+            duals,
+            [self.cuts[k] for k in used],
+            self.weights[used],
+            rounds,
+        )
+
+    def _certified(self, duals: Sequence[Dual]) -> tuple[np.ndarray, float]:
+        """Rates rescaled by what the multipliers prove, as the checker will see them."""
+        raw = self.best * self.scale
+        weights = self.program.weights(raw)
+        least = min((proved_by(self.program, dual, weights) for dual in duals), default=math.inf)
+        if not least > 0:
+            return self.best, math.inf
+        rates = raw / least
+        return rates, float(rates[self.others] @ self.gaps)

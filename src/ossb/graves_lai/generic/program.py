@@ -1,0 +1,107 @@
+"""The Graves–Lai program over a union of polytopes, in its general form.
+
+A parameter λ gives component means ``means`` λ and, in each piece, rewards ``rewards`` λ.
+Arm x reveals the components R(x): D(θ, λ, x) = Σ over k in R(x) of d(m_k(θ), m_k(λ)).
+Confusing for the best arm x*: λ in a piece, with the means of R(x*) unchanged, under which an
+arm j is strictly better than x*.  One convex program for each pair (piece, j).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ossb.graves_lai.generic.divergence import Divergence
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A polytope of parameters, and what the arms bring there.
+
+    Parameters
+    ----------
+    matrix, bounds
+        matrix λ ≤ bounds.
+    equal_matrix, equal_bounds
+        equal_matrix λ = equal_bounds.
+    rewards
+        Rewards are rewards λ, signed so that more is better.
+    """
+
+    matrix: np.ndarray  # (m, n)
+    bounds: np.ndarray  # (m,)
+    equal_matrix: np.ndarray  # (q, n)
+    equal_bounds: np.ndarray  # (q,)
+    rewards: np.ndarray  # (K, n)
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The program at one parameter.
+
+    Parameters
+    ----------
+    means
+        Component means are means λ.
+    reveals
+        reveals[x, k] is 1 if arm x shows component k, else 0.
+    theta
+        The true parameter, or an estimate: it need not lie in a piece.
+    best
+        x*.
+    gaps
+        Δ(x), positive but for x*.
+    """
+
+    divergence: Divergence
+    means: np.ndarray  # (C, n)
+    reveals: np.ndarray  # (K, C)
+    pieces: tuple[Piece, ...]
+    theta: np.ndarray  # (n,)
+    best: int
+    gaps: np.ndarray  # (K,)
+
+    @cached_property
+    def truth(self) -> np.ndarray:
+        """Component means under θ, inside the mean space."""
+        low, high = self.divergence.lowest, self.divergence.highest
+        return np.asarray(np.clip(self.means @ self.theta, low, high))
+
+    @cached_property
+    def shown(self) -> np.ndarray:
+        """Which components the best arm reveals."""
+        return np.asarray(self.reveals[self.best] > 0)
+
+    @cached_property
+    def others(self) -> np.ndarray:
+        """Every arm but the best."""
+        return np.flatnonzero(np.arange(self.gaps.size) != self.best)
+
+    @cached_property
+    def informative(self) -> np.ndarray:
+        """Components that some arm reveals and the best one does not."""
+        return np.flatnonzero((self.reveals.sum(axis=0) > 0) & ~self.shown)
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Every (piece, arm) that may hold confusing parameters."""
+        for piece in range(len(self.pieces)):
+            for arm in self.others:
+                yield piece, int(arm)
+
+    def weights(self, rates: np.ndarray) -> np.ndarray:
+        """w_k: how often component k is seen when arms are played at these rates."""
+        return np.asarray(rates @ self.reveals)
+
+    def advantage_row(self, piece: int, arm: int) -> np.ndarray:
+        """The c with c · λ = reward of ``arm`` − reward of x*."""
+        rewards = self.pieces[piece].rewards
+        return np.asarray(rewards[arm] - rewards[self.best])
+
+    def divergences(self, parameter: np.ndarray) -> np.ndarray:
+        """D(θ, λ, x) of every arm."""
+        inside = np.clip(self.means @ parameter, self.divergence.lowest, self.divergence.highest)
+        each = self.divergence.value(self.truth, inside)
+        each[self.shown] = 0.0
+        seen = np.where(self.reveals > 0, each, 0.0)  # 0 · ∞ is 0: what is not seen tells nothing
+        return np.asarray(seen.sum(axis=1))

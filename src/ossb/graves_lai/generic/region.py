@@ -1,0 +1,357 @@
+"""One convex region of confusing parameters: (piece, arm), brought to unit scale.
+
+In λ = θ + scale · z the region is {rows z ≤ slacks, equal z = equal_to, gain · z ≥ need}: the
+piece, the mean space, agreement on what the best arm reveals, and an arm at least as good.
+Linear programs find how far the nearest confusing parameter is (which sets the scale) and a
+point with every row slack; rows that are tight in the whole region are found and counted as
+equalities, with the multipliers that prove it.  A region without a strict advantage anywhere
+is empty, and multipliers prove that: a tie is not a confusing parameter.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ossb.errors import CertificationError, InputError
+from ossb.graves_lai.generic.program import Piece, Program
+from ossb.graves_lai.linprog import solve_lp
+
+ROOM = 1e-7  # less slack than this, at unit scale, is none
+STRICT = 1e-9  # an advantage below this share of the gap is a tie
+
+
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """Multipliers of one region, in the coordinates of λ − θ.
+
+    means p + matrixᵀ u + equal_matrixᵀ v − tau · gain = 0, u ≥ 0, tau ≥ 0.
+    """
+
+    piece: int
+    arm: int
+    tau: float
+    bounds: np.ndarray  # u (m,)
+    equal: np.ndarray  # v (q,)
+    means: np.ndarray  # p (C,)
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A region with an interior, in the coordinates z (λ = θ + scale · z)."""
+
+    piece: int
+    arm: int
+    scale: float
+    rows: np.ndarray  # (m, n), of unit norm
+    slacks: np.ndarray  # (m,)
+    row_norms: np.ndarray  # (m,)
+    equal: np.ndarray  # (q, n), of unit norm
+    equal_norms: np.ndarray  # (q,)
+    gain: np.ndarray  # (n,), of unit norm
+    need: float
+    gain_norm: float
+    tight: np.ndarray  # (m,) rows that are equalities in the whole region
+    tight_proof: np.ndarray  # (m + q,) multipliers of rows and equal that prove it
+    middle: np.ndarray  # (n,) a point with every other row slack
+    basis: np.ndarray  # (n, r) orthonormal, of the directions the equalities leave free
+
+    @property
+    def n_bounds(self) -> int:
+        return int(self.rows.shape[0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Shape:
+    rows: np.ndarray
+    slacks: np.ndarray
+    row_norms: np.ndarray
+    equal: np.ndarray
+    equal_to: np.ndarray
+    equal_norms: np.ndarray
+    gain: np.ndarray
+    need: float
+    gain_norm: float
+
+    def scaled(self, scale: float) -> "_Shape":
+        return _Shape(
+            self.rows,
+            self.slacks / scale,
+            self.row_norms,
+            self.equal,
+            self.equal_to / scale,
+            self.equal_norms,
+            self.gain,
+            self.need / scale,
+            self.gain_norm,
+        )
+
+
+def region_of(program: Program, piece: int, arm: int) -> Region | Dual:
+    """The region of an alternative, or the proof that it is empty."""
+    shape = _shape(program, piece, arm)
+    least = _least_movement(shape)
+    shape = shape.scaled(least)
+    farthest = _movement(program, shape)
+    if farthest is None:
+        return _emptiness(program, piece, arm, shape)
+    reach = max(farthest, STRICT)
+    shape = shape.scaled(reach)
+    scale = least * reach
+    middle, tight, proof = _interior(shape)
+    if middle is None:
+        return _emptiness(program, piece, arm, shape)
+    if farthest <= STRICT:
+        raise InputError(
+            "theta",
+            f"be learnable: with arm {arm} best, a parameter looks the same to every arm, so "
+            "no exploration can tell it apart and C(θ) is infinite",
+        )
+    fixed = np.vstack([shape.equal, shape.rows[tight]])
+    fixed_to = np.concatenate([shape.equal_to, shape.slacks[tight]])
+    basis, middle = _free_directions(fixed, fixed_to, middle)
+    return Region(
+        piece,
+        arm,
+        scale,
+        shape.rows,
+        shape.slacks,
+        shape.row_norms,
+        shape.equal,
+        shape.equal_norms,
+        shape.gain,
+        shape.need,
+        shape.gain_norm,
+        tight,
+        proof,
+        middle,
+        basis,
+    )
+
+
+def mean_rows(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The mean space as rows on λ − θ: component of each row, its sign, and its slack."""
+    hidden = np.flatnonzero(~program.shown)
+    component, sign, slack = [], [], []
+    for end, direction in ((program.divergence.lowest, -1.0), (program.divergence.highest, 1.0)):
+        if np.isfinite(end):
+            component.append(hidden)
+            sign.append(np.full(hidden.size, direction))
+            slack.append(direction * (end - (program.means @ program.theta)[hidden]))
+    if not component:
+        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
+    return np.concatenate(component), np.concatenate(sign), np.concatenate(slack)
+
+
+def holds_a_point(piece: Piece, means: np.ndarray, space: tuple[float, float]) -> bool:
+    """Whether a piece holds any parameter with means inside the mean space."""
+    matrix = np.vstack([piece.matrix, piece.equal_matrix, means])
+    lower = np.concatenate(
+        [np.full(piece.bounds.size, -np.inf), piece.equal_bounds, np.full(len(means), space[0])]
+    )
+    upper = np.concatenate([piece.bounds, piece.equal_bounds, np.full(len(means), space[1])])
+    return solve_lp(np.zeros(means.shape[1]), matrix, lower, upper, -np.inf).status == "optimal"
+
+
+def _shape(program: Program, piece: int, arm: int) -> _Shape:
+    """The region in the coordinates of λ − θ, rows of unit norm."""
+    polytope = program.pieces[piece]
+    component, sign, mean_slack = mean_rows(program)
+    rows = np.vstack([polytope.matrix, sign[:, None] * program.means[component]])
+    slacks = np.concatenate([polytope.bounds - polytope.matrix @ program.theta, mean_slack])
+    shown = program.means[program.shown]
+    # an estimate outside the mean space agrees with the clipped one
+    moved = program.truth[program.shown] - shown @ program.theta
+    equal = np.vstack([polytope.equal_matrix, shown])
+    equal_to = np.concatenate(
+        [polytope.equal_bounds - polytope.equal_matrix @ program.theta, moved]
+    )
+    gain = program.advantage_row(piece, arm)
+    row_norms, equal_norms = _norms(rows), _norms(equal)
+    gain_norm = float(_norms(gain[None])[0])
+    return _Shape(
+        rows / row_norms[:, None],
+        slacks / row_norms,
+        row_norms,
+        equal / equal_norms[:, None],
+        equal_to / equal_norms,
+        equal_norms,
+        gain / gain_norm,
+        float(-(gain @ program.theta)) / gain_norm,
+        gain_norm,
+    )
+
+
+def _norms(rows: np.ndarray) -> np.ndarray:
+    norms = np.sqrt((rows * rows).sum(axis=1))
+    return np.where(norms > 0, norms, 1.0)
+
+
+def _least_movement(shape: _Shape) -> float:
+    """What θ must move at least to enter the region: a first scale."""
+    least = max(
+        shape.need,
+        float((-shape.slacks).max(initial=0.0)),
+        float(np.abs(shape.equal_to).max(initial=0.0)),
+    )
+    return least if least > 0 else 1.0
+
+
+def _movement(program: Program, shape: _Shape) -> float | None:
+    """Least change, over the region, of the largest mean that any arm reveals; None if empty."""
+    n = shape.gain.size
+    seen = program.means[program.informative]
+    zero, one = np.zeros((shape.rows.shape[0], 1)), np.ones((seen.shape[0], 1))
+    matrix = np.vstack(
+        [
+            np.hstack([shape.rows, zero]),
+            np.hstack([shape.equal, np.zeros((shape.equal.shape[0], 1))]),
+            np.append(shape.gain, 0.0)[None],
+            np.hstack([seen, -one]),
+            np.hstack([-seen, -one]),
+        ]
+    )
+    free = np.full(shape.rows.shape[0], -np.inf)
+    below = np.full(2 * seen.shape[0], -np.inf)
+    lower = np.concatenate([free, shape.equal_to, [shape.need], below])
+    upper = np.concatenate([shape.slacks, shape.equal_to, [np.inf], np.zeros(2 * seen.shape[0])])
+    costs = np.append(np.zeros(n), 1.0)
+    bounds = np.append(np.full(n, -np.inf), 0.0)
+    solution = solve_lp(costs, matrix, lower, upper, bounds)
+    return None if solution.status != "optimal" else max(solution.value, 0.0)
+
+
+def _interior(shape: _Shape) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
+    """A point with room in every row, the rows that never have any, and the proof of these."""
+    m, q, n = shape.rows.shape[0], shape.equal.shape[0], shape.gain.size
+    nothing = np.zeros(m, dtype=bool), np.zeros(m + q)
+    ones = np.ones((m, 1))
+    matrix = np.vstack(
+        [
+            np.hstack([shape.rows, ones]),
+            np.hstack([shape.equal, np.zeros((q, 1))]),
+            np.append(-shape.gain, 1.0)[None],
+        ]
+    )
+    lower = np.concatenate([np.full(m, -np.inf), shape.equal_to, [-np.inf]])
+    upper = np.concatenate([shape.slacks, shape.equal_to, [-shape.need]])
+    free = np.append(np.full(n, -np.inf), 0.0)
+    costs = np.append(np.zeros(n), -1.0)
+    solution = solve_lp(costs, matrix, lower, upper, free, np.append(np.full(n, np.inf), 1.0))
+    if solution.status == "optimal" and -solution.value > ROOM:
+        return solution.point[:n], *nothing
+    return _relative_interior(shape)
+
+
+def _relative_interior(shape: _Shape) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
+    """The same where some rows are tight everywhere: as many slack rows as there can be.
+
+    maximise Σ t_i with 0 ≤ t_i ≤ 1, over the cone of the region (z = point / share, share ≥ 1):
+    rows with t_i = 0 are tight everywhere, and their multipliers say why.
+    """
+    m, q, n = shape.rows.shape[0], shape.equal.shape[0], shape.gain.size
+    matrix = np.zeros((m + q + 1, n + 1 + m + 1))
+    matrix[:m, :n], matrix[:m, n] = shape.rows, -shape.slacks
+    matrix[m : m + q, :n], matrix[m : m + q, n] = shape.equal, -shape.equal_to
+    matrix[-1, :n], matrix[-1, n] = -shape.gain, shape.need
+    matrix[np.arange(m), n + 1 + np.arange(m)] = 1.0
+    matrix[-1, -1] = 1.0
+    lower = np.concatenate([np.full(m, -np.inf), np.zeros(q), [-np.inf]])
+    costs = np.concatenate([np.zeros(n + 1), -np.ones(m + 1)])
+    columns = np.concatenate([np.full(n, -np.inf), [1.0], np.zeros(m + 1)])
+    most = np.concatenate([np.full(n + 1, np.inf), np.ones(m + 1)])
+    solution = solve_lp(costs, matrix, lower, np.zeros(m + q + 1), columns, most)
+    if solution.status != "optimal":
+        return None, np.zeros(m, dtype=bool), np.zeros(m + q)
+    room = solution.point[n + 1 :]
+    if room[-1] <= 0.5:
+        return None, np.zeros(m, dtype=bool), np.zeros(m + q)
+    tight = room[:m] <= 0.5
+    proof = -solution.duals[: m + q]
+    proof[:m] = np.where(tight, np.maximum(proof[:m], 0.0), 0.0)
+    return solution.point[:n] / solution.point[n], tight, proof
+
+
+def _free_directions(
+    fixed: np.ndarray, fixed_to: np.ndarray, point: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Directions along which equalities stay, and the point moved onto them exactly."""
+    if not fixed.shape[0]:
+        return np.eye(point.size), point
+    _, singular, right = np.linalg.svd(fixed)
+    rank = int((singular > 1e-10 * singular[0]).sum())
+    inverse = np.linalg.pinv(fixed, rcond=1e-10)
+    for _ in range(2):
+        point = point + inverse @ (fixed_to - fixed @ point)
+    basis = right[rank:].T
+    basis[np.abs(basis) < 1e-15] = 0.0
+    return basis, point
+
+
+def _emptiness(program: Program, piece: int, arm: int, shape: _Shape) -> Dual:
+    """Multipliers that prove that no parameter of the region gives a strict advantage."""
+    m, n = shape.rows.shape[0], shape.gain.size
+    matrix = np.vstack([shape.rows, shape.equal])
+    lower = np.concatenate([np.full(m, -np.inf), shape.equal_to])
+    upper = np.concatenate([shape.slacks, shape.equal_to])
+    capped = np.vstack([matrix, shape.gain[None]])
+    # at unit scale, an advantage of 1 beyond what is needed is as good as any
+    cap = abs(shape.need) + 1.0
+    solution = solve_lp(
+        -shape.gain, capped, np.append(lower, -np.inf), np.append(upper, cap), -np.inf
+    )
+    if solution.status == "optimal":
+        if -solution.value - shape.need > STRICT * max(abs(shape.need), 1.0):
+            raise CertificationError(
+                f"arm {arm} in piece {piece}: neither an interior nor a proof of emptiness found"
+            )
+        return _dual(program, piece, arm, shape, 1.0, -solution.duals[:-1])
+    excess = np.hstack([matrix, np.vstack([-np.ones((m, 1)), np.zeros((matrix.shape[0] - m, 1))])])
+    split = np.vstack([np.zeros((m, 2 * (matrix.shape[0] - m)))])
+    unit = np.eye(matrix.shape[0] - m)
+    elastic = np.hstack([excess, np.vstack([split, np.hstack([unit, -unit])])])
+    costs = np.append(np.zeros(n), np.ones(elastic.shape[1] - n))
+    columns = np.append(np.full(n, -np.inf), np.zeros(elastic.shape[1] - n))
+    solution = solve_lp(costs, elastic, lower, upper, columns)
+    if solution.status != "optimal" or not solution.value > 0:
+        raise CertificationError(f"arm {arm} in piece {piece}: no proof of emptiness found")
+    return _dual(program, piece, arm, shape, 0.0, -solution.duals)
+
+
+def _dual(
+    program: Program,
+    piece: int,
+    arm: int,
+    shape: _Shape,
+    tau: float,
+    multipliers: np.ndarray,
+) -> Dual:
+    m = shape.rows.shape[0]
+    rows = np.maximum(multipliers[:m], 0.0) / shape.row_norms
+    equal = multipliers[m:] / shape.equal_norms
+    return gathered(program, piece, arm, tau / shape.gain_norm, rows, equal, np.zeros(0))
+
+
+def gathered(
+    program: Program,
+    piece: int,
+    arm: int,
+    tau: float,
+    rows: np.ndarray,
+    equal: np.ndarray,
+    slopes: np.ndarray,
+) -> Dual:
+    """Multipliers of the user's own rows, from those of a region's.
+
+    ``rows`` are those of the piece's inequalities, then of the mean space; ``equal`` those of
+    the piece's equalities, then of agreement with what the best arm reveals; ``slopes`` those
+    of the objective in the means, if any.
+    """
+    polytope = program.pieces[piece]
+    n_bounds, n_equal = polytope.matrix.shape[0], polytope.equal_matrix.shape[0]
+    component, sign, _ = mean_rows(program)
+    means = np.zeros(program.means.shape[0])
+    if slopes.size:
+        means += slopes
+    np.add.at(means, component, sign * rows[n_bounds:])
+    means[program.shown] = equal[n_equal:]
+    return Dual(piece, arm, tau, rows[:n_bounds], equal[:n_equal], means)

@@ -1,0 +1,139 @@
+"""The most confusing parameters for given rates: every region's convex program, at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ossb.graves_lai.generic.barrier import Batch, Outcome, minimise, value_at
+from ossb.graves_lai.generic.program import Program
+from ossb.graves_lai.generic.region import Dual, Region, gathered
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """F at some rates, region by region.
+
+    Parameters
+    ----------
+    proved
+        Lower bounds of the information, from multipliers.
+    parameters
+        Parameters that come near it.
+    divergences
+        D(θ, λ, x) of these, for every arm.
+    """
+
+    proved: np.ndarray  # (a,)
+    parameters: np.ndarray  # (a, n)
+    divergences: np.ndarray  # (a, K)
+    norms: np.ndarray  # (a,)
+    outcome: Outcome
+
+
+class Separation:
+    """The regions of a program as one batch of convex programs."""
+
+    def __init__(self, program: Program, regions: Sequence[Region]) -> None:
+        self.program = program
+        self.regions = regions
+        self.seen = program.means[program.informative]
+        self.batch = self._batch()
+
+    def _batch(self) -> Batch:
+        program, regions = self.program, self.regions
+        count = len(regions)
+        columns = max(max(region.basis.shape[1] for region in regions), 1)
+        rows = max(region.n_bounds for region in regions) + 1
+        components = program.informative.size
+        start = np.zeros((count, components))
+        slopes = np.zeros((count, components, columns))
+        matrix = np.zeros((count, rows, columns))
+        room = np.ones((count, rows))
+        unused = np.ones((count, columns))
+        for a, region in enumerate(regions):
+            free, m = region.basis.shape[1], region.n_bounds
+            loose = ~region.tight
+            start[a] = region.scale * (self.seen @ region.middle)
+            slopes[a, :, :free] = region.scale * (self.seen @ region.basis)
+            matrix[a, :m, :free] = np.where(loose[:, None], region.rows @ region.basis, 0.0)
+            room[a, :m] = np.where(loose, region.slacks - region.rows @ region.middle, 1.0)
+            matrix[a, -1, :free] = -(region.gain @ region.basis)
+            room[a, -1] = region.gain @ region.middle - region.need
+            unused[a, :free] = 0.0
+        theta = program.truth[program.informative]
+        return Batch(program.divergence, theta, start, slopes, matrix, room, unused)
+
+    def evaluate(self, rates: np.ndarray, tolerance: float) -> Evaluation:
+        """Solve every region's program for rates of all arms."""
+        batch, program = self.batch, self.program
+        weights = program.weights(rates)[program.informative]
+        spread = np.broadcast_to(weights, batch.start.shape)
+        norms = value_at(batch, spread, np.zeros(batch.unused.shape))
+        norms = np.where(norms > 0, norms, max(float(weights.max(initial=0.0)), 1e-300))
+        outcome = minimise(batch, spread / norms[:, None], tolerance)
+        parameters = np.array(
+            [self.parameter(a, outcome.point[a]) for a in range(len(self.regions))]
+        )
+        divergences = np.array([program.divergences(parameter) for parameter in parameters])
+        return Evaluation(outcome.proved * norms, parameters, divergences, norms, outcome)
+
+    def parameter(self, a: int, point: np.ndarray) -> np.ndarray:
+        """λ of a point of region a."""
+        region = self.regions[a]
+        z = region.middle + region.basis @ point[: region.basis.shape[1]]
+        return np.asarray(self.program.theta + region.scale * z)
+
+    def witness(self, a: int) -> np.ndarray:
+        """A parameter of region a with a strict advantage."""
+        region = self.regions[a]
+        return np.asarray(self.program.theta + region.scale * region.middle)
+
+    def pulled(self, a: int, parameter: np.ndarray) -> np.ndarray:
+        """The parameter moved into region a: onto its equalities, then towards its middle."""
+        region = self.regions[a]
+        z = (parameter - self.program.theta) / region.scale
+        z = region.middle + region.basis @ (region.basis.T @ (z - region.middle))
+        loose = ~region.tight
+        inside = np.append(
+            (region.slacks - region.rows @ region.middle)[loose],
+            region.gain @ region.middle - region.need,
+        )
+        here = np.append((region.slacks - region.rows @ z)[loose], region.gain @ z - region.need)
+        short = here < 0
+        share = float((here[short] / (here[short] - inside[short])).max(initial=0.0))
+        z = z + min(1.0, share * (1.0 + 1e-12)) * (region.middle - z)
+        return np.asarray(self.program.theta + region.scale * z)
+
+    def dual(self, a: int, evaluation: Evaluation) -> Dual:
+        """The multipliers that prove the information of region a."""
+        region, program, outcome = self.regions[a], self.program, evaluation.outcome
+        norm = float(evaluation.norms[a])
+        m = region.n_bounds
+        # in the coordinates of λ − θ, up to the factor norm
+        rows = np.where(region.tight, 0.0, outcome.multipliers[a, :m]) / region.scale
+        tau = float(outcome.multipliers[a, -1]) / region.scale
+        slopes = outcome.slopes[a]
+        left = slopes @ self.seen + rows @ region.rows - tau * region.gain
+        fixed = np.vstack([region.rows[region.tight], region.equal])
+        answer = np.linalg.lstsq(fixed.T, -left, rcond=1e-12)[0]
+        n_tight = int(region.tight.sum())
+        equal = answer[n_tight:]
+        rows[region.tight] = answer[:n_tight]
+        if n_tight:
+            proof = region.tight_proof
+            needed = -rows[region.tight] / np.maximum(proof[:m][region.tight], 1e-300)
+            more = max(0.0, float(needed.max()))
+            rows = np.maximum(rows + more * proof[:m], 0.0)
+            equal = equal + more * proof[m:]
+        every = np.zeros(program.means.shape[0])
+        every[program.informative] = slopes
+        return gathered(
+            program,
+            region.piece,
+            region.arm,
+            norm * tau / region.gain_norm,
+            norm * rows / region.row_norms,
+            norm * equal / region.equal_norms,
+            norm * every,
+        )

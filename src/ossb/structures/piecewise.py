@@ -1,0 +1,266 @@
+"""What polytopes and unions of polytopes share: the general form, and what proves its bounds.
+
+A parameter λ gives component means ``means`` λ and rewards ``rewards`` λ; arm x shows the
+components ``reveals[x]``.  Arms that show several components are graph feedback; rewards that
+are no component are linear partial monitoring.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ossb import fields as read
+from ossb.errors import InputError
+from ossb.graves_lai.generic.certificate import plain, proved_information
+from ossb.graves_lai.generic.cutting import regions_of, solve
+from ossb.graves_lai.generic.divergence import divergence_of
+from ossb.graves_lai.generic.program import Piece, Program
+from ossb.graves_lai.generic.region import holds_a_point
+from ossb.graves_lai.generic.separation import Separation
+from ossb.graves_lai.independent import divergences
+from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.structures.base import Bound, Instance, clear_best
+
+MEMBER = 1e-9  # how far outside a row the true parameter may lie, for rounding
+CONVEX = ("gaussian", "bernoulli", "poisson", "bounded")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Piecewise(Instance):
+    """Arms that show components of a parameter known to lie in one of several polytopes."""
+
+    means: Any = None
+    reveals: Any = None
+    theta: Any = None
+
+    def _read_shared(self, size: int, reward_rows: int | None) -> None:
+        """Check ``means``, ``reveals``, the common keys and the size of ``theta``."""
+        if self.means is not None:
+            self._set("means", read.matrix(self.means, "means", size))
+        components = self.mean_matrix(size).shape[0]
+        if self.reveals is not None:
+            self._set("reveals", _shown(self.reveals, components))
+        n_arms = components if self.reveals is None else len(self.reveals)
+        if n_arms == 0:
+            raise InputError("reveals", "give at least one arm", 0)
+        if reward_rows is not None and reward_rows != n_arms:
+            raise InputError("rewards", f"have one row for each of the {n_arms} arms", reward_rows)
+        self._read_common(n_arms)
+        if self.theta is not None:
+            self._set("theta", read.vector(self.theta, "theta", size))
+
+    def mean_matrix(self, size: int) -> np.ndarray:
+        """Component means as rows on λ."""
+        return np.eye(size) if self.means is None else np.asarray(self.means)
+
+    def default_rewards(self, size: int) -> np.ndarray:
+        """Each arm brings the mean of the one component that it shows."""
+        means = self.mean_matrix(size)
+        if self.reveals is None:
+            return means
+        for arm, components in enumerate(self.reveals):
+            if len(components) != 1:
+                must = f"be given: arm {arm} shows {len(components)} components, not one"
+                raise InputError("rewards", must)
+        return np.array([means[components[0]] for components in self.reveals])
+
+    def _check_theta(self) -> None:
+        """Refuse a parameter outside the set, and a set without parameters."""
+        if self.theta is None or self._away(self.theta) > MEMBER:
+            self._check_filled()
+        if self.theta is None:
+            return
+        means = self.mean_matrix(self.theta.size) @ self.theta
+        low, high = self.plain_family.lowest(), self.plain_family.highest()
+        for k, mean in enumerate(means):
+            if not low - MEMBER <= mean <= high + MEMBER:
+                must = f"give component {k} a mean in [{low:g}, {high:g}]"
+                raise InputError("theta", must, float(mean))
+
+    def _away(self, parameter: np.ndarray) -> float:
+        """How far a parameter is from the nearest piece, relative to its size."""
+        scale = 1.0 + float(np.abs(parameter).max(initial=0.0))
+        return min(violation(piece, parameter)[0] for piece in self.polytopes) / scale
+
+    def _check_filled(self) -> None:
+        for k, piece in enumerate(self.polytopes):
+            if not holds_a_point(piece, self.mean_matrix(piece.rewards.shape[1]), self.mean_space):
+                field = "A" if len(self.polytopes) == 1 else f"pieces[{k}]"
+                raise InputError(field, "leave some parameter: the polytope is empty")
+
+    @property
+    def mean_space(self) -> tuple[float, float]:
+        return self.plain_family.lowest(), self.plain_family.highest()
+
+    @cached_property
+    def polytopes(self) -> tuple[Piece, ...]:
+        raise AssertionError("every structure says what its pieces are")
+
+    @cached_property
+    def n_arms(self) -> int:
+        return int(self.polytopes[0].rewards.shape[0])
+
+    @cached_property
+    def home(self) -> int:
+        """The piece that holds θ, whose rewards are the true ones."""
+        return int(np.argmin([violation(piece, self.theta)[0] for piece in self.polytopes]))
+
+    @cached_property
+    def brings(self) -> np.ndarray:
+        """Reward of each arm under θ, signed so that more is better."""
+        return np.asarray(self.polytopes[self.home].rewards @ self.theta)
+
+    @cached_property
+    def best(self) -> int:
+        return clear_best(self, self.brings)
+
+    @cached_property
+    def gaps(self) -> np.ndarray:
+        """Δ(x); 0 at the best arm."""
+        return np.asarray(self.brings[self.best] - self.brings)
+
+    @cached_property
+    def incidence(self) -> np.ndarray:
+        """1 where an arm (row) shows a component (column)."""
+        components = self.mean_matrix(self.polytopes[0].rewards.shape[1]).shape[0]
+        if self.reveals is None:
+            return np.eye(components)
+        table = np.zeros((len(self.reveals), components))
+        for arm, shown in enumerate(self.reveals):
+            table[arm, list(shown)] = 1.0
+        return table
+
+    @cached_property
+    def program(self) -> Program:
+        """The Graves–Lai program at θ."""
+        return Program(
+            divergence_of(self.plain_family),
+            self.mean_matrix(self.theta.size),
+            self.incidence,
+            self.polytopes,
+            np.asarray(self.theta),
+            self.best,
+            self.gaps,
+        )
+
+    def solve(self, gap: float) -> Bound:
+        regions, empty = regions_of(self.program)
+        separation = Separation(self.program, regions) if regions else None
+        answer = solve(self.program, separation, empty, gap)
+        support = [(arm, float(rate)) for arm, rate in enumerate(answer.rates) if rate > 0]
+        alternatives = []
+        for cut, weight in zip(answer.cuts, answer.weights, strict=True):
+            assert separation is not None
+            region = regions[cut.region]
+            witness = separation.witness(cut.region)
+            alternatives.append(
+                Alternative(region.arm, cut.parameter, witness, float(weight), region.piece)
+            )
+        return Bound(self, answer.lower, answer.upper, support, alternatives, plain(answer.duals))
+
+    def best_arm(self) -> Arm:
+        return self.best
+
+    def position(self, arm: Arm) -> int:
+        place = read.integer(arm, "arm")
+        if place >= self.n_arms:
+            raise InputError("arm", f"be below {self.n_arms}", place)
+        return place
+
+    def gap_of(self, arm: Arm) -> float:
+        return float(self.gaps[self.position(arm)])
+
+    def total_gap(self) -> float:
+        return float(self.gaps.sum())
+
+    def component_means(self, parameter: np.ndarray) -> np.ndarray:
+        return np.asarray(self.mean_matrix(parameter.size) @ parameter)
+
+    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
+        if not 0 <= piece < len(self.polytopes):
+            return math.inf
+        polytope = self.polytopes[piece]
+        means = self.component_means(parameter)
+        low, high = self.mean_space
+        space = max(0.0, float((low - means).max()), float((means - high).max()))
+        return max(violation(polytope, parameter)[0], space)
+
+    def disagreement(self, parameter: np.ndarray) -> float:
+        moved = self.component_means(parameter) - self.component_means(np.asarray(self.theta))
+        return float(np.abs(moved[self.incidence[self.best] > 0]).max(initial=0.0))
+
+    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
+        rewards = self.polytopes[self.home].rewards
+        return float((rewards[self.position(arm)] - rewards[self.best]) @ parameter)
+
+    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
+        low, high = self.mean_space
+        truth = np.clip(self.component_means(np.asarray(self.theta)), low, high)
+        total = np.zeros(truth.size)
+        for weight, parameter in zip(weights, parameters, strict=True):
+            means = np.clip(self.component_means(parameter), low, high)
+            means = np.where(self.incidence[self.best] > 0, truth, means)
+            total += weight * divergences(self.plain_family, truth, means)
+        seen = np.where(self.incidence > 0, total, 0.0).sum(axis=1)
+        others = np.arange(self.n_arms) != self.best
+        return float((seen[others] / self.gaps[others]).max())
+
+    def information(self, support: Support, multipliers: Any) -> float:
+        rates = np.zeros(self.n_arms)
+        for arm, rate in support:
+            rates[self.position(arm)] = rate
+        return proved_information(self.program, rates, multipliers)
+
+
+def violation(piece: Piece, parameter: np.ndarray) -> tuple[float, str, int]:
+    """The worst broken row of a piece: by how much, and which of ``A`` or ``A_eq`` it is."""
+    over = piece.matrix @ parameter - piece.bounds
+    off = np.abs(piece.equal_matrix @ parameter - piece.equal_bounds)
+    worst = (0.0, "", -1)
+    if over.size and over.max() > 0:
+        worst = (float(over.max()), "A", int(np.argmax(over)))
+    if off.size and off.max() > worst[0]:
+        worst = (float(off.max()), "A_eq", int(np.argmax(off)))
+    return worst
+
+
+def read_piece(
+    fields: dict[str, Any], prefix: str, size: int | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """A, b, A_eq, b_eq of one polytope as arrays with the same number of columns."""
+    answer = []
+    for rows, sides in (("A", "b"), ("A_eq", "b_eq")):
+        given, right = fields.get(rows), fields.get(sides)
+        if (given is None) != (right is None):
+            missing, there = (rows, sides) if given is None else (sides, rows)
+            raise InputError(prefix + missing, f"be given with `{prefix + there}`")
+        matrix = read.matrix([] if given is None else given, prefix + rows, size)
+        if matrix.shape[0]:
+            size = int(matrix.shape[1])
+        answer.append(matrix)
+        answer.append(read.vector([] if right is None else right, prefix + sides, len(matrix)))
+    if size is None:
+        raise InputError(prefix + "A", "have a row, or `theta` or `means` be given", "none")
+    A, b, A_eq, b_eq = answer
+    return A.reshape(-1, size), b, A_eq.reshape(-1, size), b_eq
+
+
+def _shown(value: Any, components: int) -> list[list[int]]:
+    if isinstance(value, str | dict) or not hasattr(value, "__len__"):
+        raise InputError("reveals", "be a list of lists of components", value)
+    answer = []
+    for arm, entry in enumerate(value):
+        if isinstance(entry, str | dict) or not hasattr(entry, "__len__"):
+            raise InputError(f"reveals[{arm}]", "be a list of components", entry)
+        shown = [read.integer(k, f"reveals[{arm}][{i}]") for i, k in enumerate(entry)]
+        for i, component in enumerate(shown):
+            if component >= components:
+                raise InputError(f"reveals[{arm}][{i}]", f"be below {components}", component)
+        if len(set(shown)) != len(shown):
+            raise InputError(f"reveals[{arm}]", "name each component once", shown)
+        answer.append(shown)
+    return answer
