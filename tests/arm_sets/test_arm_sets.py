@@ -98,25 +98,25 @@ def test_single_replacements_give_arms(name):
             assert arm_set.contains(changed) == (other in replaced)
 
 
-@pytest.mark.parametrize("name", ["paths", "matchings", "perfect"])
-def test_arms_are_disjoint_exchanges(name):
-    arm_set = SETS[name]
-    best = arm_set.maximize(np.random.default_rng(2).normal(size=arm_set.n_items))
-    graph = arm_set.exchanges(best)
-    used = {item for arm in arm_set.arms() for item in arm} - set(best)
-    assert set(graph.items.tolist()) == used
+@pytest.mark.parametrize("seed", range(4))
+def test_detours_of_a_path(seed):
+    arm_set = Paths(grid(4), 0, 15) if seed % 2 else SETS["paths"]
+    phi = np.random.default_rng(seed).normal(size=arm_set.n_items)
+    best = arm_set.maximize(phi)
+    graph = arm_set.detours(best, phi)
+    assert (graph.head > graph.tail).all()
+    assert set(graph.items.tolist()) == {i for arm in arm_set.arms() for i in arm} - set(best)
     place = {item: k for k, item in enumerate(graph.items.tolist())}
     for arm in arm_set.arms():
         arcs = [place[item] for item in arm if item not in best]
-        balance = np.zeros(graph.n_nodes)
-        for k in arcs:
-            balance[graph.tail[k]] += 1
-            balance[graph.head[k]] -= 1
-        balance[0] = 0
-        allowed = np.zeros(graph.n_nodes)
-        allowed[graph.free] = 1
-        assert (balance >= 0).all()
-        assert (balance <= allowed).all()
+        gap = total(phi, best) - total(phi, arm)
+        assert graph.cost[arcs].sum() == pytest.approx(gap, abs=1e-12)
+        balance = np.bincount(graph.tail[arcs], minlength=graph.n_nodes)
+        balance -= np.bincount(graph.head[arcs], minlength=graph.n_nodes)
+        assert not balance[1:-1].any()
+        if balance[0] == 1:  # a single detour, in the order of its nodes
+            detour = graph.items[sorted(arcs, key=lambda k: graph.tail[k])]
+            assert arm_set.follow(best, detour.tolist()) == arm
 
 
 def test_one_arm_only():

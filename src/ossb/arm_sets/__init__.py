@@ -1,15 +1,15 @@
 """Implicit sets of arms, reached through a linear-maximisation oracle and never listed."""
 
-from ossb.arm_sets.base import ArmSet, Exchanges, Items, indicator, second_best, total
+from ossb.arm_sets.base import ArmSet, Items, indicator, second_best, total
 from ossb.arm_sets.m_sets import MSets
 from ossb.arm_sets.matchings import Matchings
-from ossb.arm_sets.paths import Paths
+from ossb.arm_sets.paths import Detours, Paths
 from ossb.arm_sets.spanning_trees import SpanningTrees
 
 __all__ = [
     "ARM_SETS",
     "ArmSet",
-    "Exchanges",
+    "Detours",
     "Items",
     "MSets",
     "Matchings",

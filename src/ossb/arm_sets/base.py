@@ -1,30 +1,15 @@
-"""What an implicit set of arms answers: its linear-maximisation oracle and its exchanges.
+"""What an implicit set of arms answers: its linear-maximisation oracle.
 
 An arm is a set of items, written as the sorted tuple of their numbers.  Nothing here lists
 the arms, except ``arms`` on sets small enough to print.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 Items = tuple[int, ...]
-
-
-class Exchanges(NamedTuple):
-    """The directed graph whose cycles are the ways to change one arm into another.
-
-    Every arm x is x* changed along disjoint cycles of this graph, and every closed walk is a
-    sum of such cycles.  Arcs of the graph are the items outside x* that some arm has.
-    """
-
-    items: np.ndarray  # int64 (n_arcs,) the item of each arc
-    tail: np.ndarray  # int64 (n_arcs,)
-    head: np.ndarray  # int64 (n_arcs,)
-    n_nodes: int
-    free: np.ndarray  # int64 (n_free,) nodes that the hub, node 0, feeds at no cost
-    acyclic: bool  # whether every cycle passes the hub
 
 
 class ArmSet(Protocol):

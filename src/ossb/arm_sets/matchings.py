@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ossb import fields as read
-from ossb.arm_sets.base import Exchanges, Items
+from ossb.arm_sets.base import Items
 from ossb.errors import InputError
 
 
@@ -79,32 +79,6 @@ class Matchings:
             return False
         left, right = self.edges[list(items)].T
         return len(set(left.tolist())) == len(set(right.tolist())) == self.n_left
-
-    def exchanges(self, best: Items) -> Exchanges:
-        """Left nodes; an arc u → u′ for every edge from u to the right node that u′ holds.
-
-        Edges to right nodes that nobody holds lead to the hub, which feeds every left node:
-        whoever starts a chain gives its own right node up.  Edges in no arm are left out.
-        """
-        owner = {int(self.edges[k, 1]): int(self.edges[k, 0]) + 1 for k in best}
-        zero = np.zeros(self.n_items)
-        inside = set(best)
-        items = [
-            k
-            for k in range(self.n_items)
-            if k not in inside and self.maximize_with(zero, k) is not None
-        ]
-        tail = np.array([int(self.edges[k, 0]) + 1 for k in items], dtype=np.int64)
-        head = np.array([owner.get(int(self.edges[k, 1]), 0) for k in items], dtype=np.int64)
-        spare = self.n_right > self.n_left
-        free = np.arange(1, self.n_left + 1) if spare else np.zeros(0, dtype=np.int64)
-        return Exchanges(np.array(items, dtype=np.int64), tail, head, self.n_left + 1, free, False)
-
-    def change(self, best: Items, cycle: Sequence[int]) -> Items:
-        """The matching in which the left nodes of some edges take them instead of their own."""
-        moved = {int(self.edges[k, 0]) for k in cycle}
-        kept = [k for k in best if int(self.edges[k, 0]) not in moved]
-        return tuple(sorted([*kept, *cycle]))
 
     def arms(self) -> Iterator[Items]:
         def extend(left: int, used: frozenset[int], chosen: Items) -> Iterator[Items]:

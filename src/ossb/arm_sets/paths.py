@@ -1,12 +1,27 @@
 """Paths from a source to a target in a directed acyclic graph; items are its edges."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ossb import fields as read
-from ossb.arm_sets.base import Exchanges, Items
+from ossb.arm_sets.base import Items
 from ossb.errors import InputError
+
+
+class Detours(NamedTuple):
+    """The edges outside a best path, its nodes split into a start (0) and an end (the last).
+
+    Nodes are numbered so that every edge leads to a higher one.  The costs of a detour's
+    edges, none of them negative, add up to the gap of the path that takes it.
+    """
+
+    items: np.ndarray  # int64 (n_edges,)
+    tail: np.ndarray  # int64 (n_edges,)
+    head: np.ndarray  # int64 (n_edges,)
+    cost: np.ndarray  # (n_edges,)
+    n_nodes: int
 
 
 class Paths:
@@ -146,34 +161,37 @@ class Paths:
             node = step[node]
         return node == self.target
 
-    def exchanges(self, best: Items) -> Exchanges:
-        """The graph without the edges of a path, its nodes on that path merged into the hub.
+    def detours(self, best: Items, weights: np.ndarray) -> Detours:
+        """The graph of detours from a best path under ``weights``.
 
-        Two paths differ by detours that leave and rejoin the path, and the path itself is
+        Two paths differ by detours that leave and rejoin one of them, and the best path is
         free to play: conservation of flow is lost on its nodes and holds on all others.
         """
         inside = set(best)
-        name = {node: 0 for k in best for node in self.edges[k].tolist()}
+        on_path = {node for k in best for node in self.edges[k].tolist()}
         items = [k for k in np.flatnonzero(self._on_some_path).tolist() if k not in inside]
-        for node in self.order:
-            if node not in name and any(node in self.edges[k] for k in items):
-                name[node] = max(name.values()) + 1
+        used = set(self.edges[items].ravel().tolist())
+        between = [node for node in self.order if node in used and node not in on_path]
+        place = {node: k for k, node in enumerate(between, start=1)}
+        far, _ = self._longest_from_source(weights)
         ends = self.edges[items].reshape(-1, 2)
-        tail = np.array([name[u] for u in ends[:, 0].tolist()], dtype=np.int64)
-        head = np.array([name[v] for v in ends[:, 1].tolist()], dtype=np.int64)
-        size = max(name.values()) + 1
-        none = np.zeros(0, dtype=np.int64)
-        return Exchanges(np.array(items, dtype=np.int64), tail, head, size, none, True)
+        return Detours(
+            np.array(items, dtype=np.int64),
+            np.array([place.get(u, 0) for u in ends[:, 0].tolist()], dtype=np.int64),
+            np.array([place.get(v, len(between) + 1) for v in ends[:, 1].tolist()], np.int64),
+            np.maximum(far[ends[:, 1]] - far[ends[:, 0]] - weights[items], 0.0),
+            len(between) + 2,
+        )
 
-    def change(self, best: Items, cycle: Sequence[int]) -> Items:
+    def follow(self, best: Items, detour: Sequence[int]) -> Items:
         """The path that follows ``best`` except on a detour, given by its edges in order."""
-        leave, join = int(self.edges[cycle[0], 0]), int(self.edges[cycle[-1], 1])
+        leave, join = int(self.edges[detour[0], 0]), int(self.edges[detour[-1], 1])
         step = {int(self.edges[k, 0]): k for k in best}
         dropped = set()
         while leave != join:
             dropped.add(step[leave])
             leave = int(self.edges[step[leave], 1])
-        return tuple(sorted((set(best) - dropped) | set(cycle)))
+        return tuple(sorted((set(best) - dropped) | set(detour)))
 
     def arms(self) -> Iterator[Items]:
         stack: list[tuple[int, tuple[int, ...]]] = [(self.source, ())]
