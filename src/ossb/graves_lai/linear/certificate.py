@@ -1,0 +1,71 @@
+"""Both sides of a linear bound, recomputed from the arms alone.
+
+Nothing here knows how a solution was found.  Upper: rates scaled to satisfy
+2 z_xᵀ G(η)⁻¹ z_x ≤ margin_x² for all x.  Lower: for directions δ_k with ⟨δ_k, x*⟩ = 0 and
+weights y_k ≥ 0, Σ y / max_x (Σ_k y_k ½⟨δ_k, x⟩² / cost_x), the maximum over x ≠ x*.
+"""
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ossb.graves_lai.linear.memory import span_basis
+
+PARALLEL = 1e-12  # sine below which an arm counts as parallel to the best one
+
+
+def complement(arms: np.ndarray, best: int) -> np.ndarray:
+    """The arms in an orthonormal basis (K, r) of the complement of the best one in their span.
+
+    Arms parallel to the best one become exactly 0.
+    """
+    leader = arms[best]
+    size = np.linalg.norm(leader)
+    projected = arms
+    if size > 0.0:
+        unit = leader / size
+        projected = arms - np.outer(arms @ unit, unit)
+        projected = projected - np.outer(projected @ unit, unit)
+    length = np.linalg.norm(projected, axis=1)
+    projected = np.where((length > PARALLEL * np.linalg.norm(arms, axis=1))[:, None], projected, 0)
+    projected[best] = 0.0
+    basis = span_basis(projected)
+    if size > 0.0 and basis.shape[1] == arms.shape[1]:
+        basis = np.linalg.svd(leader[None, :])[2][1:].T
+    coordinates: np.ndarray = projected @ basis
+    return coordinates
+
+
+def feasible_scale(arms: np.ndarray, best: int, margins: np.ndarray, rates: np.ndarray) -> float:
+    """The factor by which these rates must be multiplied to be feasible; inf if none does."""
+    z = complement(arms, best)
+    if not z.any():
+        return 0.0
+    played = rates > 0.0
+    weighted = np.sqrt(rates[played])[:, None] * z[played]
+    scale = np.sqrt((weighted * weighted).sum(axis=0))
+    if weighted.shape[0] < z.shape[1] or not (scale > 0.0).all():
+        return np.inf
+    factor = np.linalg.qr(weighted / scale, mode="r")
+    pivots = np.abs(np.diag(factor))
+    if not pivots.min() > 1e-14 * pivots.max():
+        return np.inf
+    images = solve_triangular(factor, (z / scale).T, trans="T")
+    needed = (z != 0.0).any(axis=1)
+    ratio = 2.0 * (images * images).sum(axis=0)[needed] / margins[needed] ** 2
+    return float(ratio.max())
+
+
+def lower_bound(
+    arms: np.ndarray,
+    best: int,
+    costs: np.ndarray,
+    directions: np.ndarray,
+    weights: np.ndarray,
+) -> tuple[float, float]:
+    """The bound these alternatives prove, and the factor that makes their weights sum to it."""
+    others = np.arange(arms.shape[0]) != best
+    information = 0.5 * (arms[others] @ directions.T) ** 2 @ weights
+    dearest = float((information / costs[others]).max(initial=0.0))
+    if not dearest > 0.0:
+        return 0.0, 0.0
+    return float(weights.sum()) / dearest, 1.0 / dearest

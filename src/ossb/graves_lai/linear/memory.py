@@ -1,0 +1,106 @@
+"""What the warm solver remembers: one held solution for each of the last leaders.
+
+A slot holds, for its leader s, the arms in coordinates of the complement of s (K columns, then
+the images of the unit vectors, so that directions can be carried back), the design η with
+ρ_x = z_xᵀG(η)⁻¹z_x, the weights ω_x = w_x · margin_x² of the alternatives with the price
+zᵀQz of every arm, Q = Σ ω_x (G₁⁻¹z_x)(G₁⁻¹z_x)ᵀ/(z_xᵀG₁⁻¹z_x)², and the shape G₁⁻¹.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ossb.graves_lai.linear.workspace import Workspace, workspace
+
+# Entries of LinearMemory.size[slot].
+SUPPORT, ACTIVE, HELD_COLUMNS, HELD_ROWS, PLAYED, WEIGHTED, RANK = range(7)
+# Rows of LinearMemory.gap.
+INVERSE_COST, INVERSE_MARGIN = 0, 1
+# Entries of LinearMemory.statistic: how the rounds were answered.
+CLOCK, VERIFIED, NEWTON, WARM, COLD, FAILURES = range(6)
+
+MOST_SLOTS = 32
+BUDGET = 2**25  # entries of the coordinate array: 256 MiB
+
+
+class LinearMemory(NamedTuple):
+    """Held solutions and work arrays; ``start`` makes one, ``rates`` changes it in place."""
+
+    arms: np.ndarray  # (span, K), coordinates in the span of the arms
+    slot_of: np.ndarray  # int64 (K,), the slot of each leader or -1
+    leader: np.ndarray  # int64 (slots,), or -1
+    stamp: np.ndarray  # int64 (slots,), when last used
+    coordinates: np.ndarray  # (slots, span, K + span)
+    rho: np.ndarray  # (slots, K)
+    price: np.ndarray  # (slots, K)
+    design: np.ndarray  # (slots, K), η / 2 of the held solution
+    omega: np.ndarray  # (slots, K)
+    columns: np.ndarray  # int64 (slots, capacity), support first
+    rows: np.ndarray  # int64 (slots, capacity), active alternatives first
+    size: np.ndarray  # int64 (slots, 7)
+    shape: np.ndarray  # (slots, span, span), G₁⁻¹
+    gap: np.ndarray  # (2, K), inverse costs and margins of the round
+    trial: np.ndarray  # (4, K), design, omega, rho, price of a Newton trial
+    statistic: np.ndarray  # int64 (6,)
+    work: Workspace
+
+
+def start(arms: np.ndarray, slots: int = MOST_SLOTS) -> LinearMemory:
+    """An empty memory for these arms, K × d.
+
+    At most ``slots`` leaders are held, fewer where K is so large that their coordinates would
+    take more than BUDGET numbers; the least recently used one is replaced.
+    """
+    reduced = span_coordinates(np.asarray(arms, np.float64))
+    span, n_arms = reduced.shape
+    slots = max(1, min(slots, n_arms, BUDGET // max(1, n_arms * span)))
+    work = workspace(span, n_arms)
+    room = work.working.shape[1]
+    return LinearMemory(
+        arms=reduced,
+        slot_of=np.full(n_arms, -1, np.int64),
+        leader=np.full(slots, -1, np.int64),
+        stamp=np.zeros(slots, np.int64),
+        coordinates=np.zeros((slots, span, n_arms + span)),
+        rho=np.zeros((slots, n_arms)),
+        price=np.zeros((slots, n_arms)),
+        design=np.zeros((slots, n_arms)),
+        omega=np.zeros((slots, n_arms)),
+        columns=np.zeros((slots, room), np.int64),
+        rows=np.zeros((slots, room), np.int64),
+        size=np.zeros((slots, 7), np.int64),
+        shape=np.zeros((slots, span, span)),
+        gap=np.zeros((2, n_arms)),
+        trial=np.zeros((4, n_arms)),
+        statistic=np.zeros(6, np.int64),
+        work=work,
+    )
+
+
+def span_basis(arms: np.ndarray) -> np.ndarray:
+    """Orthonormal basis (d, span) of the span of the arms; the identity if they span ℝᵈ.
+
+    Arms are first scaled to unit length, so that short ones count; a direction counts as
+    absent below 1e-12 of the largest singular value.
+    """
+    dimension = arms.shape[1]
+    length = np.sqrt((arms * arms).sum(axis=1))
+    unit = arms[length > 0.0] / length[length > 0.0, None]
+    if unit.shape[0] == 0:
+        return np.zeros((dimension, 0))
+    squares = np.linalg.eigvalsh(unit.T @ unit)
+    if squares[0] > 1e-10 * squares[-1]:
+        return np.eye(dimension)
+    _, values, basis = np.linalg.svd(unit, full_matrices=False)
+    rank = int((values > 1e-12 * values[0]).sum())
+    if rank == dimension:
+        return np.eye(dimension)
+    return np.ascontiguousarray(basis[:rank].T)
+
+
+def span_coordinates(arms: np.ndarray) -> np.ndarray:
+    """The arms in an orthonormal basis of their span, one column each; span at least 1."""
+    basis = span_basis(arms)
+    if basis.shape[1] == 0:
+        return np.zeros((1, arms.shape[0]))
+    return np.ascontiguousarray((arms @ basis).T)
