@@ -10,7 +10,8 @@ improvement of all alternatives over the leader that one play of x brings,
 κ_t = k max(1, ln t / 8), m the largest share of one alternative in the expected improvement, and
 ν = 1 / (1 + Σ_j Φ(−z_j)) so that correlated alternatives are not counted twice.  The second part
 of h_t buys early what would be bought later anyway.  While the leader is the answer, the rule
-looks again after floor(N_leader / 100) rounds.
+looks again after floor(N_leader / 100) rounds; a leader that shows nothing (a duel of an item
+with itself) is played until h_t has grown enough for another arm.
 
 For independent Gaussian arms this attains the Lai–Robbins constant, and its threshold is the
 Chang–Lai expansion of the Gittins index with discount 1 − 1/h_t.
@@ -23,12 +24,14 @@ import numpy as np
 from numpy.random import Generator
 
 from ossb.errors import InputError
+from ossb.kernels import kernel
 from ossb.models.base import NU, TOP_SHARE, Model
 from ossb.policies.base import Kind
 from ossb.records import record
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 PATIENCE = 0.01
+LONGEST_NAP = 1000
 
 
 class HglMemory(NamedTuple):
@@ -73,9 +76,7 @@ class Hgl(NamedTuple):
         share = memory.model.numbers[TOP_SHARE]
         if not self.cautious:
             share *= share
-        horizon = self.horizon_factor * max(1.0, math.log(t) / 8.0) * t
-        horizon += self.front * share * math.sqrt(t)
-        scale = horizon * memory.model.numbers[NU]
+        scale = self.look_ahead(t, share) * memory.model.numbers[NU]
         top = memory.model.rewards[leader]
         best, value = leader, scale * memory.model.gain[leader]
         for x in range(memory.model.rewards.shape[0]):
@@ -84,17 +85,61 @@ class Hgl(NamedTuple):
                 best, value = x, net
         if best != leader:
             return Decision(best, EXPLORE)
-        memory.held[0] = int(t) + 1 + int(PATIENCE * tally.plays[leader])
+        if self.model.speaks(leader):
+            memory.held[0] = int(t) + 1 + int(PATIENCE * tally.plays[leader])
+        elif not is_waiting(tally):
+            memory.held[0] = self.wake(t, share, cheapest(leader, memory.model))
         memory.held[1] = leader
         return Decision(leader, EXPLOIT)
+
+    def look_ahead(self, t: float, share: float) -> float:
+        """h_t, the horizon a play is bought for."""
+        ahead = self.horizon_factor * max(1.0, math.log(t) / 8.0) * t
+        return ahead + self.front * share * math.sqrt(t)
+
+    def wake(self, t: float, share: float, price: float) -> int:
+        """The first round after t whose horizon exceeds a price; within twice the time passed."""
+        low = int(t)
+        high = 2 * low + LONGEST_NAP
+        if self.look_ahead(float(high), share) <= price:
+            return high
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.look_ahead(float(middle), share) > price:
+                high = middle
+            else:
+                low = middle
+        return high
+
+
+@kernel
+def is_waiting(tally: Tally) -> bool:
+    """Whether observations are on their way."""
+    for component in range(tally.pending.shape[0]):
+        if tally.pending[component] > 0:
+            return True
+    return False
+
+
+@kernel
+def cheapest(leader: int, look: Any) -> float:
+    """The least horizon at which an arm is worth its gap."""
+    price = math.inf
+    top = look.rewards[leader]
+    for x in range(look.rewards.shape[0]):
+        gain = look.numbers[NU] * look.gain[x]
+        if x != leader and gain > 0.0:
+            price = min(price, (top - look.rewards[x]) / gain)
+    return price
 
 
 def build(instance: Any, horizon_factor: float | None, front: float | None, cautious: bool) -> Hgl:
     model = instance.model()
+    usual_factor, usual_front = instance.foresight()
     if horizon_factor is None:
-        horizon_factor = 1.0
+        horizon_factor = usual_factor
     if front is None:
-        front = 100.0
+        front = usual_front
     if not 0 < horizon_factor < math.inf:
         raise InputError("horizon_factor", "be positive", horizon_factor)
     if not 0 <= front < math.inf:

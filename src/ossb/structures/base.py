@@ -87,6 +87,10 @@ class Instance:
         """Whether the true parameter is given."""
         return getattr(self, self.parameter) is not None
 
+    def foresight(self) -> tuple[float, float]:
+        """The ``horizon_factor`` and ``front`` that ``hgl`` takes by itself."""
+        return 2.0, 0.0
+
     def arm_name(self, arm: Arm) -> str:
         """How an arm is called: its name, or its number."""
         if isinstance(arm, int) and len(self.arm_names):

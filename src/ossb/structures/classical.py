@@ -53,6 +53,9 @@ class Classical(MeanVector):
             self.family, self.n_arms, self.n_arms, 2.0 if has_prior else 0.0, 0.5 * self.sign
         )
 
+    def foresight(self) -> tuple[float, float]:
+        return 1.0, 100.0
+
     def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
         return self.outside_mean_space(parameter)
 

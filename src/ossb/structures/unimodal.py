@@ -100,6 +100,9 @@ class Unimodal(MeanVector):
         """For each arm that a descent from the peak reaches, the arm it is reached from."""
         return _spread(self.neighbours, self.best, lambda a, b: self.rewards[b] <= self.rewards[a])
 
+    def foresight(self) -> tuple[float, float]:
+        return 1.0, 100.0
+
     def solve(self, gap: float) -> Bound:
         support, alternatives, value = proved(
             self.family, self.rewards, self.best, self.neighbours[self.best], self.sign
