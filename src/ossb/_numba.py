@@ -57,3 +57,15 @@ def publish_method(name: str, signature: Any) -> None:
     resolve.__signature__ = signature  # type: ignore[attr-defined]
     resolve.__name__ = name
     overload_method(types.BaseNamedTuple, name, strict=False, jit_options=OPTIONS)(resolve)
+
+
+def is_compiled(dispatcher: Any, arguments: tuple[Any, ...]) -> bool:
+    """Whether a call would find compiled code, in memory or on disk."""
+    signature = tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
+    if signature in dispatcher.overloads:
+        return True
+    cache = dispatcher._cache
+    if not isinstance(cache, DigestCache):
+        return False
+    key = cache._index_key(signature, dispatcher.targetctx.codegen())
+    return key in cache._cache_file._load_index()

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ossb.errors import InputError
 from ossb.graves_lai.bound import Bound
+from ossb.simulation.result import SimulationResult
 
 FORMATS = (".png", ".pdf", ".svg")
 SHOWN = 30
@@ -80,3 +83,44 @@ def _plain_metadata(path: str) -> dict[str, None]:
     """No dates, so that the same bound gives the same bytes."""
     key = {".pdf": "CreationDate", ".svg": "Date"}.get(Path(path).suffix.lower())
     return {key: None} if key else {}
+
+
+def draw_regret(result: SimulationResult, path: str) -> None:
+    """Draw mean regret against time and against ln t, with C(θ) ln t beside it."""
+    if Path(path).suffix.lower() not in FORMATS:
+        raise InputError("plot", f"end in one of {', '.join(FORMATS)}", path)
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(7.2, 3.2), layout="constrained", sharey=True)
+    for axis, logarithmic in zip(axes, (False, True), strict=True):
+        for answer, colour in zip(result.policies, _colours(len(result.policies)), strict=True):
+            mean = answer.curves.mean(axis=0)
+            band = 1.96 * answer.curves.std(axis=0, ddof=1 if len(answer.curves) > 1 else 0)
+            band = band / len(answer.curves) ** 0.5
+            axis.plot(answer.checkpoints, mean, color=colour, label=answer.label)
+            axis.fill_between(answer.checkpoints, mean - band, mean + band, color=colour, alpha=0.2)
+        if result.bound is not None:
+            times = result.policies[0].checkpoints
+            floor = result.bound.value * np.log(times)
+            axis.plot(times, floor, color="black", linestyle=":", label="C(θ) ln t")
+        axis.set_xlabel("rounds t, logarithmic" if logarithmic else "rounds t")
+        if logarithmic:
+            axis.set_xscale("log")
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("regret: mean, 95 % confidence")
+    axes[1].legend(frameon=False, fontsize="small")
+    try:
+        figure.savefig(path, dpi=160, metadata=_plain_metadata(path))
+    except OSError as error:
+        raise InputError("plot", f"be a writable file: {error}") from None
+    finally:
+        pyplot.close(figure)
+
+
+def _colours(count: int) -> list[str]:
+    """Okabe and Ito's palette, repeated where it runs out."""
+    palette = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#999999"]
+    return [palette[i % len(palette)] for i in range(count)]

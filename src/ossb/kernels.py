@@ -45,6 +45,12 @@ class Kernel(Generic[P, R]):
         twin: Callable[P, R] = compile_function(self.function, digest_of(self.function))
         return twin
 
+    def is_compiled(self, *args: P.args, **kwargs: P.kwargs) -> bool:
+        """Whether ``compiled`` with such arguments would start at once."""
+        from ossb._numba import is_compiled
+
+        return is_compiled(self.compiled, args)
+
     @property
     def _numba_type_(self) -> Any:
         """What numba sees when compiled code refers to this kernel."""

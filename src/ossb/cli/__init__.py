@@ -10,6 +10,8 @@ import typer
 
 from ossb.cli.bound import bound
 from ossb.cli.doctor import doctor
+from ossb.cli.policies import policies
+from ossb.cli.simulate import simulate
 from ossb.cli.structures import structures
 from ossb.cli.verify import verify
 from ossb.errors import CertificationError, InputError
@@ -27,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (bound, verify, structures, doctor):
+for command in (bound, verify, simulate, structures, policies, doctor):
     app.command()(command)
 
 

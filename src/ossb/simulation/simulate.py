@@ -3,12 +3,14 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ossb.errors import InputError, OssbError
 from ossb.fields import integer
+from ossb.kernels import Kernel
 from ossb.policies import POLICIES, policy
 from ossb.simulation.environment import Environment, environment_of
 from ossb.simulation.result import PolicyResult, SimulationResult
@@ -54,6 +56,7 @@ def simulate(
     delay: int = 0,
     compiled: bool = True,
     progress: Progress | None = None,
+    announce: Callable[[str], None] | None = None,
 ) -> SimulationResult:
     """Play every policy on the instance.
 
@@ -70,6 +73,8 @@ def simulate(
         Rounds before an observation is known.
     compiled
         Compile the loop; otherwise run the same code interpreted.
+    progress, announce
+        Called with rounds as they are played, and with what takes long.
     """
     horizon = integer(horizon, "horizon", least=1)
     trials = integer(trials, "trials", least=1)
@@ -79,9 +84,13 @@ def simulate(
     made = [policy(name, instance, **parameters) for name, parameters in chosen]
     environment = environment_of(instance)
     checkpoints = log_spaced(horizon)
+    say = announce if announce is not None else lambda message: None
     answers = []
     for (name, parameters), record in zip(chosen, made, strict=True):
-        seconds = _warm(record, environment, timing) if compiled else 0.0
+        seconds = 0.0
+        if compiled:
+            message = f"compiling {name} for {instance.kind} structures (once)"
+            seconds = _warm(record, environment, timing, partial(say, message))
         key = instance_key(instance.to_dict())
         own = {k: v for k, v in parameters.items() if v != POLICIES[name].parameters[k]}
         label = name + "".join(f",{k}={own[k]!r}" for k in sorted(own))
@@ -127,12 +136,25 @@ def run(
     """Play one trial up to the last checkpoint."""
     tally = empty_tally(environment.means.size, environment.gaps.size)
     memory = record.start()
-    course = new_course(checkpoints)
+    course, late = new_course(checkpoints), new_late(environment, timing)
     started = time.thread_time()
     horizon = int(checkpoints[-1])
     for start in range(1, horizon + 1, STRETCH):
         stop = min(start + STRETCH, horizon + 1)
-        play(record, environment, tally, memory, course, start, stop, rng, noise, timing, compiled)
+        play(
+            record,
+            environment,
+            tally,
+            memory,
+            course,
+            late,
+            start,
+            stop,
+            rng,
+            noise,
+            timing,
+            compiled,
+        )
         if progress is not None:
             progress(stop - start)
     return Outcome(course.curve, tally.plays, tally.phases, time.thread_time() - started)
@@ -144,6 +166,7 @@ def play(
     tally: Tally,
     memory: Any,
     course: Course,
+    late: Late,
     start: int,
     stop: int,
     rng: np.random.Generator,
@@ -152,16 +175,40 @@ def play(
     compiled: bool,
 ) -> None:
     """Play some rounds of a trial, compiled or interpreted."""
+    loop, arguments = _call(
+        record, environment, tally, memory, course, late, start, stop, rng, noise, timing
+    )
+    if compiled:
+        loop.compiled(*arguments)
+    else:
+        loop(*arguments)
+
+
+def _call(
+    record: Any,
+    environment: Environment,
+    tally: Tally,
+    memory: Any,
+    course: Course,
+    late: Late,
+    start: int,
+    stop: int,
+    rng: np.random.Generator,
+    noise: np.random.Generator,
+    timing: Timing,
+) -> tuple[Kernel[..., None], tuple[Any, ...]]:
+    """The loop that fits the timing, and its arguments."""
     head = (record, environment, tally, memory, course)
     if timing == AT_ONCE:
-        plain = run_trial.compiled if compiled else run_trial
-        plain(*head, start, stop, rng, noise)
-        return
+        return run_trial, (*head, start, stop, rng, noise)
+    return run_late_trial, (*head, late, timing.batch, timing.delay, start, stop, rng, noise)
+
+
+def new_late(environment: Environment, timing: Timing) -> Late:
+    """An empty ring with room for all observations that can be on their way at once."""
     widest = int(np.diff(environment.starts).max(initial=1))
     room = timing.delay + timing.batch + 1
-    late = Late(np.zeros(room, np.int64), np.zeros((room, max(widest, 1))))
-    delayed = run_late_trial.compiled if compiled else run_late_trial
-    delayed(*head, late, timing.batch, timing.delay, start, stop, rng, noise)
+    return Late(np.zeros(room, np.int64), np.zeros((room, max(widest, 1))))
 
 
 def new_course(checkpoints: np.ndarray) -> Course:
@@ -202,13 +249,20 @@ def _value(text: str) -> Any:
     return text
 
 
-def _warm(record: Any, environment: Environment, timing: Timing) -> float:
-    """Compile, or load from the cache, before anything is timed."""
+def _warm(
+    record: Any, environment: Environment, timing: Timing, announce: Callable[[], None]
+) -> float:
+    """Compile, or load from the cache, before anything is timed; a compilation is announced."""
     started = time.perf_counter()
     tally = empty_tally(environment.means.size, environment.gaps.size)
     rng = np.random.Generator(np.random.PCG64(0))
-    course = new_course(np.ones(1, np.int64))
-    play(record, environment, tally, record.start(), course, 1, 1, rng, rng, timing, True)
+    course, late = new_course(np.ones(1, np.int64)), new_late(environment, timing)
+    loop, arguments = _call(
+        record, environment, tally, record.start(), course, late, 1, 1, rng, rng, timing
+    )
+    if not loop.is_compiled(*arguments):
+        announce()
+    loop.compiled(*arguments)
     return time.perf_counter() - started
 
 

@@ -1,0 +1,65 @@
+"""``ossb simulate``: policies on an instance."""
+
+from typing import Annotated
+
+import typer
+
+
+def simulate(
+    instance: Annotated[
+        str, typer.Argument(help="Instance file, TOML or JSON; - reads standard input.")
+    ],
+    policy: Annotated[
+        list[str], typer.Option(help="NAME or NAME:key=value,…; may be given several times.")
+    ],
+    horizon: Annotated[int, typer.Option(help="Rounds of each trial.")],
+    trials: Annotated[int, typer.Option(help="Independent trials.")] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
+    workers: Annotated[int, typer.Option(help="Trials at a time.")] = 1,
+    batch: Annotated[int, typer.Option(help="Tell observations in batches of this many.")] = 1,
+    delay: Annotated[int, typer.Option(help="Rounds before an observation is known.")] = 0,
+    interpreted: Annotated[
+        bool, typer.Option("--interpreted", help="Run the loop without compiling it.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw the regret (.png, .pdf or .svg by the name)."),
+    ] = None,
+) -> None:
+    """Play policies on an instance and compare their regret with the lower bound.
+
+    Example: ossb simulate instance.toml --policy hgl --policy kl-ucb --horizon 10000
+    """
+    from ossb.cli.progress import RoundProgress
+    from ossb.errors import InputError
+    from ossb.instances import load
+    from ossb.simulation import simulate as play
+
+    instances, _ = load(instance)
+    if len(instances) != 1:
+        raise InputError("instance", "be one instance", f"{len(instances)} of them")
+    with RoundProgress(max(1, horizon * trials * len(policy))) as progress:
+        result = play(
+            instances[0],
+            policy,
+            horizon,
+            trials,
+            seed,
+            workers=workers,
+            batch=batch,
+            delay=delay,
+            compiled=not interpreted,
+            progress=progress,
+            announce=progress.say,
+        )
+    if plot is not None:
+        from ossb.figures import draw_regret
+
+        draw_regret(result, plot)
+    if json:
+        import json as encoder
+
+        typer.echo(encoder.dumps(result.to_dict(), indent=2, allow_nan=False))
+    else:
+        typer.echo(result.table())
