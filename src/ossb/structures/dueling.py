@@ -75,8 +75,12 @@ class Dueling(Instance):
 
     @cached_property
     def signed(self) -> np.ndarray:
-        """Preferences in which the item sought wins: the others' chances where we minimise."""
-        return self._sign(np.asarray(self.preferences))
+        """Preferences in which the item sought wins: the others' chances where we minimise.
+
+        Printed tables sum to 1 up to their last digit; the rest is shared by both sides.
+        """
+        p = np.asarray(self.preferences)
+        return np.asarray(0.5 + 0.5 * self.sign * (p - p.T))
 
     def _sign(self, preferences: np.ndarray) -> np.ndarray:
         return preferences if self.sign > 0 else 1.0 - preferences
