@@ -28,9 +28,9 @@ Progress = Callable[[str, int], None]  # (policy, rounds played since the last c
 class Outcome(NamedTuple):
     """One trial, played."""
 
-    curve: np.ndarray
-    plays: np.ndarray
-    phases: np.ndarray
+    curve: np.ndarray  # float64 (checkpoints,)
+    spent: np.ndarray  # int64 (checkpoints, 3)
+    plays: np.ndarray  # int64 (n_arms,)
     seconds: float
 
 
@@ -115,7 +115,7 @@ def simulate(
                 checkpoints,
                 np.array([outcome.curve for outcome in outcomes]),
                 np.mean([outcome.plays for outcome in outcomes], axis=0),
-                np.mean([outcome.phases for outcome in outcomes], axis=0),
+                np.mean([outcome.spent[-1] for outcome in outcomes], axis=0),
                 sum(outcome.seconds for outcome in outcomes),
                 seconds,
             )
@@ -157,7 +157,7 @@ def run(
         )
         if progress is not None:
             progress(stop - start)
-    return Outcome(course.curve, tally.plays, tally.phases, time.thread_time() - started)
+    return Outcome(course.curve, course.spent, tally.plays, time.thread_time() - started)
 
 
 def play(
@@ -212,7 +212,13 @@ def new_late(environment: Environment, timing: Timing) -> Late:
 
 
 def new_course(checkpoints: np.ndarray) -> Course:
-    return Course(checkpoints, np.zeros(checkpoints.size), np.zeros(1), np.zeros(2, dtype=np.int64))
+    return Course(
+        checkpoints,
+        np.zeros(checkpoints.size),
+        np.zeros((checkpoints.size, 3), np.int64),
+        np.zeros(1),
+        np.zeros(2, np.int64),
+    )
 
 
 def log_spaced(horizon: int) -> np.ndarray:

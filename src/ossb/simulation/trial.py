@@ -18,6 +18,7 @@ class Course(NamedTuple):
 
     checkpoints: np.ndarray  # int64: rounds after which the regret is noted
     curve: np.ndarray  # float64: pseudo-regret after each of them
+    spent: np.ndarray  # int64 (checkpoints, 3): rounds in each phase until then
     regret: np.ndarray  # float64 (1,)
     marks: np.ndarray  # int64 (2,): checkpoints passed, rounds told
 
@@ -55,7 +56,7 @@ def run_trial(
             value = environment.family.sample(environment.means[component], noise)
             observe(tally, component, value)
         tally.clock[0] += 1
-        note(course, t, environment.gaps[arm])
+        note(course, tally, t, environment.gaps[arm])
 
 
 @kernel
@@ -94,7 +95,7 @@ def run_late_trial(
             tally.pending[component] += 1
             mean = environment.means[component]
             late.values[slot, place - first] = environment.family.sample(mean, noise)
-        note(course, t, environment.gaps[arm])
+        note(course, tally, t, environment.gaps[arm])
 
 
 @kernel
@@ -110,10 +111,12 @@ def tell(environment: Environment, tally: Tally, late: Late, slot: int) -> None:
 
 
 @kernel
-def note(course: Course, t: int, gap: float) -> None:
-    """Add a round's regret, and keep the curve."""
+def note(course: Course, tally: Tally, t: int, gap: float) -> None:
+    """Add a round's regret, and keep the curves."""
     course.regret[0] += gap
     mark = course.marks[0]
     if mark < course.checkpoints.shape[0] and t == course.checkpoints[mark]:
         course.curve[mark] = course.regret[0]
+        for phase in range(3):
+            course.spent[mark, phase] = tally.phases[phase]
         course.marks[0] = mark + 1
