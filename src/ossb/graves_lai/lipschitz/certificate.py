@@ -7,7 +7,7 @@ By homogeneity v / min(A v) is feasible and y / max(Aᵀ y) dual feasible, so
 import math
 
 from ossb.graves_lai.lipschitz.loops import add_multiple
-from ossb.graves_lai.lipschitz.workspace import (
+from ossb.graves_lai.lipschitz.memory import (
     COLUMN_FIRST,
     COLUMN_LAST,
     COVERED,
@@ -15,28 +15,30 @@ from ossb.graves_lai.lipschitz.workspace import (
     LEAST,
     LOAD,
     LOWER,
+    MATRIX,
     PRICES,
     ROW_FIRST,
     ROW_LAST,
     SPEND,
+    TRANSPOSE,
     UPPER,
-    Workspace,
+    LipschitzMemory,
 )
 from ossb.kernels import kernel
 
 
 @kernel
-def certify(space: Workspace) -> float:
+def certify(memory: LipschitzMemory) -> float:
     """Relative gap of ``spend`` and ``prices``; the bounds themselves go to ``bounds``."""
-    spend = space.vectors[SPEND]
-    prices = space.vectors[PRICES]
-    covered = space.vectors[COVERED]
-    load = space.vectors[LOAD]
-    row_first = space.indices[ROW_FIRST]
-    row_last = space.indices[ROW_LAST]
-    column_first = space.indices[COLUMN_FIRST]
-    column_last = space.indices[COLUMN_LAST]
-    n = space.matrix.shape[0]
+    spend = memory.vectors[SPEND]
+    prices = memory.vectors[PRICES]
+    covered = memory.vectors[COVERED]
+    load = memory.vectors[LOAD]
+    row_first = memory.indices[ROW_FIRST]
+    row_last = memory.indices[ROW_LAST]
+    column_first = memory.indices[COLUMN_FIRST]
+    column_last = memory.indices[COLUMN_LAST]
+    n = memory.active.shape[0]
     for i in range(n):
         covered[i] = 0.0
         load[i] = 0.0
@@ -47,26 +49,26 @@ def certify(space: Workspace) -> float:
         if v > 0.0:
             total += v
             first, last = column_first[i], column_last[i]
-            add_multiple(space.transpose, i, v, covered, first, last)
+            add_multiple(covered[first:last], v, memory.squares[TRANSPOSE, i, first:last])
         y = prices[i]
         if y > 0.0:
             weights += y
             first, last = row_first[i], row_last[i]
-            add_multiple(space.matrix, i, y, load, first, last)
+            add_multiple(load[first:last], y, memory.squares[MATRIX, i, first:last])
     least = math.inf
     greatest = 0.0
     for i in range(n):
-        if space.active[i]:
+        if memory.active[i]:
             least = min(least, covered[i])
             greatest = max(greatest, load[i])
-    space.bounds[LEAST] = least
-    space.bounds[GREATEST] = greatest
+    memory.bounds[LEAST] = least
+    memory.bounds[GREATEST] = greatest
     if not (least > 0.0 and greatest > 0.0 and total < math.inf and weights < math.inf):
-        space.bounds[UPPER] = math.inf
-        space.bounds[LOWER] = 0.0
+        memory.bounds[UPPER] = math.inf
+        memory.bounds[LOWER] = 0.0
         return 1.0
     upper = total / least
     lower = weights / greatest
-    space.bounds[UPPER] = upper
-    space.bounds[LOWER] = lower
+    memory.bounds[UPPER] = upper
+    memory.bounds[LOWER] = lower
     return max(0.0, (upper - lower) / upper)

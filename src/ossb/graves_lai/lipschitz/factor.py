@@ -1,35 +1,31 @@
-"""Solves with a basis of A v − s = 1, through the LU factors of its core.
+"""A basis of A v − s = 1, through the LU factors of its core.
 
 A basis consists of k columns of A and the surplus variables of the rows that are not tight.
 With the k tight rows first it is [[C, 0], [D, −I]], so only the core C (tight rows, columns in
 use) is factored: row pivoting, row by row within the profile of the matrix, which stays narrow
-because arms are numbered along the metric.  Later changes of the basis are kept in product
-form: each replaces one slot by its column of the simplex tableau (Dantzig and Orchard-Hays,
-1954).  Slots are named after rows: a surplus starts in the slot of its row, the i-th column in
-use in that of the i-th tight row.
+because arms are numbered along the metric.  Slots are named after rows: a surplus starts in the
+slot of its row, the i-th column in use in that of the i-th tight row.
 """
 
 import numpy as np
 
-from ossb.graves_lai.lipschitz.loops import add_multiple, dot
-from ossb.graves_lai.lipschitz.workspace import (
+from ossb.graves_lai.lipschitz.loops import add_multiple
+from ossb.graves_lai.lipschitz.memory import (
     BASIC,
-    BY_SLOT,
     CHANGES,
-    CORE,
     CORE_COLUMNS,
     CORE_ROWS,
     CORE_SIZE,
+    FACTORS,
+    MATRIX,
     ORDER,
     PROFILE_FIRST,
     PROFILE_LAST,
     REACH,
-    RIGHT,
     ROW_FIRST,
     ROW_LAST,
-    SCATTER,
     UNIT,
-    Workspace,
+    LipschitzMemory,
 )
 from ossb.kernels import kernel
 
@@ -37,39 +33,39 @@ SINGULAR = 1e-13  # a core entry is at most 1
 
 
 @kernel
-def factor(space: Workspace) -> bool:
+def factor(memory: LipschitzMemory) -> bool:
     """Factor the core of the basis held in ``free``; False if it is singular."""
-    n = space.matrix.shape[0]
-    rows, columns = space.indices[CORE_ROWS], space.indices[CORE_COLUMNS]
-    first, last = space.indices[PROFILE_FIRST], space.indices[PROFILE_LAST]
-    reach = space.indices[REACH]
+    n = memory.active.shape[0]
+    rows, columns = memory.indices[CORE_ROWS], memory.indices[CORE_COLUMNS]
+    first, last = memory.indices[PROFILE_FIRST], memory.indices[PROFILE_LAST]
+    reach = memory.indices[REACH]
     k = 0
     n_columns = 0
     for i in range(n):
-        space.indices[BASIC, i] = n + i
-        if space.free[n + i]:
+        memory.indices[BASIC, i] = n + i
+        if memory.free[n + i]:
             rows[k] = i
             k += 1
-        if not space.free[i]:
+        if not memory.free[i]:
             columns[n_columns] = i
             n_columns += 1
-    space.state[CORE_SIZE] = k
-    space.state[CHANGES] = 0
+    memory.state[CORE_SIZE] = k
+    memory.state[CHANGES] = 0
     if k != n_columns:
         return False
     for i in range(k):
         reach[i] = 0
     for i in range(k):
         x = rows[i]
-        space.indices[BASIC, x] = columns[i]
-        space.indices[ORDER, i] = i
+        memory.indices[BASIC, x] = columns[i]
+        memory.indices[ORDER, i] = i
         first[i] = k
         last[i] = 0
         for j in range(k):
             z = columns[j]
-            if space.indices[ROW_FIRST, x] <= z and z < space.indices[ROW_LAST, x]:
-                value = space.matrix[x, z] * space.sides[UNIT, n + x]
-                space.factors[i, j] = value
+            if memory.indices[ROW_FIRST, x] <= z and z < memory.indices[ROW_LAST, x]:
+                value = memory.squares[MATRIX, x, z] * memory.sides[UNIT, n + x]
+                memory.squares[FACTORS, i, j] = value
                 if value != 0.0:
                     first[i] = min(first[i], j)
                     last[i] = j + 1
@@ -80,7 +76,7 @@ def factor(space: Workspace) -> bool:
     for step in range(k):
         deepest = max(deepest, reach[step], step + 1)
         reach[step] = deepest
-    return eliminate(space.factors, space.indices, k)
+    return eliminate(memory.squares[FACTORS], memory.indices, memory.state[CORE_SIZE])
 
 
 @kernel
@@ -114,79 +110,6 @@ def eliminate(factors: np.ndarray, indices: np.ndarray, k: int) -> bool:
                 for j in range(last[i], end):
                     factors[i, j] = 0.0
                 last[i] = max(last[i], end)
-                add_multiple(factors, step, -multiplier, factors[i], step + 1, end)
+                goal, entries = factors[i, step + 1 : end], factors[step, step + 1 : end]
+                add_multiple(goal, -multiplier, entries)
     return True
-
-
-@kernel
-def solve_columns(space: Workspace) -> None:
-    """Basis · ``BY_SLOT`` = ``RIGHT``: the coordinates of a column, slot by slot."""
-    n = space.matrix.shape[0]
-    k = space.state[CORE_SIZE]
-    factors, indices = space.factors, space.indices
-    by_slot, right = space.vectors[BY_SLOT], space.vectors[RIGHT]
-    core, scatter = space.vectors[CORE], space.vectors[SCATTER]
-    for i in range(k):
-        x = indices[CORE_ROWS, indices[ORDER, i]]
-        core[i] = right[x] * space.sides[UNIT, n + x]
-        core[i] -= dot(factors, i, core, indices[PROFILE_FIRST, i], i)
-    for i in range(k - 1, -1, -1):
-        rest = core[i] - dot(factors, i, core, i + 1, indices[PROFILE_LAST, i])
-        core[i] = rest / factors[i, i]
-    for z in range(n):
-        scatter[z] = 0.0
-    for j in range(k):
-        scatter[indices[CORE_COLUMNS, j]] = core[j]
-    j = 0
-    for x in range(n):
-        if j < k and indices[CORE_ROWS, j] == x:
-            by_slot[x] = core[j]
-            j += 1
-        else:
-            known = dot(space.matrix, x, scatter, indices[ROW_FIRST, x], indices[ROW_LAST, x])
-            by_slot[x] = known - right[x]
-    for t in range(space.state[CHANGES]):
-        slot = space.change_slot[t]
-        value = by_slot[slot] / space.changes[t, slot]
-        if value != 0.0:
-            add_multiple(space.changes, t, -value, by_slot, 0, n)
-        by_slot[slot] = value
-
-
-@kernel
-def solve_rows(space: Workspace) -> None:
-    """Basisᵀ · ``RIGHT`` = ``BY_SLOT``: prices of the rows; ``BY_SLOT`` is used up."""
-    n = space.matrix.shape[0]
-    k = space.state[CORE_SIZE]
-    factors, indices = space.factors, space.indices
-    by_slot, right = space.vectors[BY_SLOT], space.vectors[RIGHT]
-    core, scatter = space.vectors[CORE], space.vectors[SCATTER]
-    for t in range(space.state[CHANGES] - 1, -1, -1):
-        slot = space.change_slot[t]
-        value = by_slot[slot]
-        by_slot[slot] = 0.0
-        others = dot(space.changes, t, by_slot, 0, n)
-        by_slot[slot] = (value - others) / space.changes[t, slot]
-    for z in range(n):
-        scatter[z] = 0.0
-    j = 0
-    for x in range(n):
-        if j < k and indices[CORE_ROWS, j] == x:
-            j += 1
-        else:
-            price = -by_slot[x]
-            right[x] = price
-            if price != 0.0:
-                ends = indices[ROW_FIRST, x], indices[ROW_LAST, x]
-                add_multiple(space.matrix, x, price, scatter, ends[0], ends[1])
-    for i in range(k):
-        core[i] = by_slot[indices[CORE_ROWS, i]] - scatter[indices[CORE_COLUMNS, i]]
-    for i in range(k):
-        if core[i] != 0.0:
-            core[i] /= factors[i, i]
-            add_multiple(factors, i, -core[i], core, i + 1, indices[PROFILE_LAST, i])
-    for i in range(k - 1, -1, -1):
-        if core[i] != 0.0:
-            add_multiple(factors, i, -core[i], core, indices[PROFILE_FIRST, i], i)
-        x = indices[CORE_ROWS, indices[ORDER, i]]
-        right[x] = core[i] * space.sides[UNIT, n + x]

@@ -1,40 +1,41 @@
-"""Setting up the Lipschitz program: scaled entries, profiles and units.
+"""The Lipschitz program of an estimate, kept up to date column by column.
 
 Magureanu, Combes and Proutiere (2014): over suboptimal arms, row x (the alternative in which
 x is best) and column z (the arm played), M[x, z] = d(θ_z, max(θ_z, θ* − ℓ(x, z))) and
-c_z = θ* − θ_z.
+c_z = θ* − θ_z.  A column depends on its own mean and on θ* alone, so one that did not move is
+not computed again.  Row profiles only grow until θ* moves.
+
+Estimates may tie: a gap below ``FLOOR`` counts as that gap, seen through unit variance, which
+gives a large finite rate.  An arm at distance 0 from the best one can never be better; it has
+neither row nor column.
 """
 
 import numpy as np
 
 from ossb.families import Family
-from ossb.graves_lai.lipschitz.workspace import (
+from ossb.graves_lai.lipschitz.memory import (
+    ARM,
+    BEST,
     COLUMN_FIRST,
     COLUMN_LAST,
+    COSTS,
+    LEADER,
+    MATRIX,
     ROW_FIRST,
     ROW_LAST,
-    UNIT,
-    Workspace,
+    THETA,
+    TRANSPOSE,
+    LipschitzMemory,
 )
 from ossb.kernels import kernel
 
-FLOOR = 1e-8  # gap of an arm whose mean equals the best one, relative to max(|θ*|, 1)
+FLOOR = 1e-8  # least gap, relative to max(|θ*|, 1)
 LARGEST = 1e15  # stands for an infinite divergence: one play would tell
 
 
 @kernel
-def gap_below(best: float, mean: float) -> float:
-    """θ* − θ_z, floored so that equal estimates give a large rate and no infinity."""
-    floor = FLOOR * max(abs(best), 1.0)
-    return max(best - mean, floor)
-
-
-@kernel
 def information(family: Family, best: float, mean: float, distance: float, gap: float) -> float:
-    """d(θ_z, max(θ_z, θ* − ℓ)) for one play of z.
-
-    At the floor, z tells what an arm of unit variance and that gap would.
-    """
+    """d(θ_z, max(θ_z, θ* − ℓ)), what one play of z tells; ``gap`` is its floored gap."""
     target = best - distance
     value = 0.0
     if target > mean:
@@ -45,51 +46,41 @@ def information(family: Family, best: float, mean: float, distance: float, gap: 
 
 
 @kernel
-def set_column(space: Workspace, z: int, column: np.ndarray) -> None:
-    """Replace column z of the program by ``column`` = M[:, z] / c_z; profiles only grow."""
-    row_first = space.indices[ROW_FIRST]
-    row_last = space.indices[ROW_LAST]
-    column_first = space.indices[COLUMN_FIRST]
-    column_last = space.indices[COLUMN_LAST]
-    n = space.matrix.shape[0]
-    first = n
-    last = 0
-    for x in range(n):
-        value = column[x]
-        if value != 0.0:
-            first = min(first, x)
-            last = x + 1
-            if z < row_first[x]:
-                row_first[x] = z
-            if z >= row_last[x]:
-                row_last[x] = z + 1
-        if value != space.transpose[z, x]:
-            space.transpose[z, x] = value
-            space.matrix[x, z] = value
-    column_first[z] = min(first, last)
-    column_last[z] = last
-
-
-@kernel
-def forget_profiles(space: Workspace) -> None:
-    """Start the row profiles anew; every column must be set after it."""
-    row_first = space.indices[ROW_FIRST]
-    row_last = space.indices[ROW_LAST]
-    n = space.matrix.shape[0]
-    for x in range(n):
-        row_first[x] = n
-        row_last[x] = 0
-
-
-@kernel
-def set_units(space: Workspace) -> None:
-    """The least cost of each row alone, after columns were set."""
-    unit = space.sides[UNIT]
-    row_first = space.indices[ROW_FIRST]
-    row_last = space.indices[ROW_LAST]
-    n = space.matrix.shape[0]
-    for x in range(n):
-        largest = 0.0
-        for z in range(row_first[x], row_last[x]):
-            largest = max(largest, space.matrix[x, z])
-        unit[n + x] = 1.0 / largest if largest > 0.0 else 1.0
+def update(
+    distances: np.ndarray, family: Family, theta: np.ndarray, leader: int, memory: LipschitzMemory
+) -> bool:
+    """Bring the program to a new estimate; whether the best arm is still the same."""
+    costs, held = memory.vectors[COSTS], memory.vectors[THETA]
+    indices, order = memory.indices, memory.indices[ARM]
+    n = theta.shape[0]
+    best = theta[leader]
+    same = memory.state[LEADER] == leader
+    afresh = not (same and memory.bounds[BEST] == best)
+    memory.state[LEADER] = leader
+    memory.bounds[BEST] = best
+    floor = FLOOR * max(abs(best), 1.0)
+    if afresh:
+        for x in range(n):
+            memory.active[x] = distances[leader, order[x]] > 0.0
+            indices[ROW_FIRST, x] = n
+            indices[ROW_LAST, x] = 0
+    for z in range(n):
+        mean = theta[order[z]]
+        if afresh or mean != held[z]:
+            held[z] = mean
+            costs[z] = max(best - mean, floor)
+            indices[COLUMN_FIRST, z] = n
+            indices[COLUMN_LAST, z] = 0
+            for x in range(n):
+                distance = distances[order[z], order[x]]
+                entry = 0.0
+                if distance < costs[z] and memory.active[x] and memory.active[z]:
+                    entry = information(family, best, mean, distance, costs[z]) / costs[z]
+                    indices[COLUMN_FIRST, z] = min(indices[COLUMN_FIRST, z], x)
+                    indices[COLUMN_LAST, z] = x + 1
+                    indices[ROW_FIRST, x] = min(indices[ROW_FIRST, x], z)
+                    indices[ROW_LAST, x] = max(indices[ROW_LAST, x], z + 1)
+                if entry != memory.squares[TRANSPOSE, z, x]:
+                    memory.squares[TRANSPOSE, z, x] = entry
+                    memory.squares[MATRIX, x, z] = entry
+    return same

@@ -6,18 +6,19 @@ import numpy as np
 
 from ossb.errors import InputError
 from ossb.graves_lai.linprog import solve_lp
-from ossb.graves_lai.lipschitz.resolve import resolve
-from ossb.graves_lai.lipschitz.workspace import (
+from ossb.graves_lai.lipschitz.memory import (
     COLUMN_FIRST,
     COLUMN_LAST,
+    MATRIX,
     PRICES,
     ROW_FIRST,
     ROW_LAST,
     SPEND,
-    UNIT,
-    Workspace,
-    workspace,
+    TRANSPOSE,
+    LipschitzMemory,
+    blank,
 )
+from ossb.graves_lai.lipschitz.resolve import resolve
 
 INTERPRETED = 64  # rows up to which the interpreter answers before a compiler could
 TRUSTED = 1e-7  # certified gap at which the answer of HiGHS is taken
@@ -62,11 +63,11 @@ def solve(matrix: np.ndarray, costs: np.ndarray, compiled: bool | None = None) -
         if answer.gap <= TRUSTED:
             return answer
         compiled = True
-    space = _laid_out(matrix, costs)
-    (resolve.compiled if compiled else resolve)(space, False)
-    answer = certified(matrix, costs, space.vectors[SPEND] / costs, space.vectors[PRICES])
+    memory = _laid_out(matrix, costs)
+    (resolve.compiled if compiled else resolve)(memory, False)
+    answer = certified(matrix, costs, memory.vectors[SPEND] / costs, memory.vectors[PRICES])
     return answer._replace(
-        rows=np.flatnonzero(space.free[n:]), columns=np.flatnonzero(~space.free[:n])
+        rows=np.flatnonzero(memory.free[n:]), columns=np.flatnonzero(~memory.free[:n])
     )
 
 
@@ -104,19 +105,19 @@ def _checked(matrix: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, np.ndar
     return matrix, costs
 
 
-def _laid_out(matrix: np.ndarray, costs: np.ndarray) -> Workspace:
-    space = workspace(costs.size)
-    space.active[:] = True
-    space.matrix[:] = matrix / costs
-    space.transpose[:] = space.matrix.T
-    space.sides[UNIT, costs.size :] = 1 / space.matrix.max(axis=1)
-    for entries, first, last in (
-        (space.matrix, ROW_FIRST, ROW_LAST),
-        (space.transpose, COLUMN_FIRST, COLUMN_LAST),
+def _laid_out(matrix: np.ndarray, costs: np.ndarray) -> LipschitzMemory:
+    memory = blank(costs.size)
+    memory.active[:] = True
+    memory.squares[MATRIX] = matrix / costs
+    memory.squares[TRANSPOSE] = memory.squares[MATRIX].T
+    for plane, first, last in (
+        (MATRIX, ROW_FIRST, ROW_LAST),
+        (TRANSPOSE, COLUMN_FIRST, COLUMN_LAST),
     ):
-        space.indices[first] = (entries > 0).argmax(axis=1)
-        space.indices[last] = costs.size - (entries[:, ::-1] > 0).argmax(axis=1)
-    return space
+        there = memory.squares[plane] > 0
+        memory.indices[first] = there.argmax(axis=1)
+        memory.indices[last] = costs.size - there[:, ::-1].argmax(axis=1)
+    return memory
 
 
 def _by_highs(matrix: np.ndarray, costs: np.ndarray) -> LPSolution:

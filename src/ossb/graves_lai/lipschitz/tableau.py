@@ -11,48 +11,55 @@ import math
 
 import numpy as np
 
-from ossb.graves_lai.lipschitz.loops import add_multiple
-from ossb.graves_lai.lipschitz.workspace import (
+from ossb.graves_lai.lipschitz.memory import (
+    CORE_SIZE,
     CORNER,
+    FACTORS,
     GAIN,
     PIVOTS,
     PRICES,
     SPEND,
     TABLE_COLUMNS,
     TABLE_ROWS,
+    TRANSPOSE,
     UNIT,
-    Workspace,
+    LipschitzMemory,
 )
 from ossb.kernels import kernel
 
 TOLERANCE = 1e-11  # gain, in units of its own row, that is worth a pivot
 PIVOT = 1e-10  # entries are at most 1 at the start; smaller ones are taken for rounding
+TIE = 1e-13  # ratios this close are tied; the right-hand sides are 1 at the start
 DEGENERATE = 1e-14  # step, next to a right-hand side of 1, that gets nowhere
 PATIENCE = 30  # degenerate pivots in a row before Bland's rule
 
 
 @kernel
-def cold(space: Workspace) -> bool:
+def cold(memory: LipschitzMemory) -> bool:
     """Solve from nothing; leave v, y and the basis, and tell whether it ended by itself."""
-    size = space.matrix.shape[0]
-    unit = space.sides[UNIT]
-    corner, gain = space.vectors[CORNER], space.vectors[GAIN]
-    rows, columns = space.indices[TABLE_ROWS], space.indices[TABLE_COLUMNS]
+    size = memory.active.shape[0]
+    unit = memory.sides[UNIT]
+    corner, gain = memory.vectors[CORNER], memory.vectors[GAIN]
+    rows, columns = memory.indices[TABLE_ROWS], memory.indices[TABLE_COLUMNS]
     n = 0
     for x in range(size):
-        space.vectors[SPEND, x] = 0.0
-        space.vectors[PRICES, x] = 0.0
-        space.free[x] = True
-        space.free[size + x] = False
-        if space.active[x]:
+        memory.vectors[SPEND, x] = 0.0
+        memory.vectors[PRICES, x] = 0.0
+        memory.free[x] = True
+        memory.free[size + x] = False
+        if memory.active[x]:
             rows[n] = x
             columns[n] = size + x  # y_x, which has the unit of the surplus of row x
             corner[n] = 1.0
             gain[n] = unit[size + x]
             n += 1
+    memory.state[CORE_SIZE] = n
+    n = memory.state[CORE_SIZE]  # a typed number: kernels compile once more for a literal
     for i in range(n):
         for j in range(n):
-            space.factors[i, j] = space.transpose[rows[i], rows[j]] * unit[size + rows[j]]
+            memory.squares[FACTORS, i, j] = (
+                memory.squares[TRANSPOSE, rows[i], rows[j]] * unit[size + rows[j]]
+            )
     stalled = 0
     ended = False
     for _ in range(50 * n + 1000):
@@ -61,25 +68,25 @@ def cold(space: Workspace) -> bool:
         if column < 0:
             ended = True
             break
-        row = leaving_row(space.factors, corner, rows, column, n, bland)
+        row = leaving_row(memory.squares[FACTORS], corner, rows, column, n, bland)
         if row < 0:
             gain[column] = 0.0  # every entry is rounding, and so is the gain
             continue
         stalled = stalled + 1 if corner[row] <= DEGENERATE else 0
-        pivot(space.factors, corner, gain, row, column, n)
+        pivot(memory.squares[FACTORS], corner, gain, row, column, n)
         variable = rows[row]
         rows[row] = columns[column]
         columns[column] = variable
-        space.state[PIVOTS] += 1
+        memory.state[PIVOTS] += 1
     for i in range(n):
         variable = columns[i]
         if variable < size:
-            space.free[variable] = False
-            space.vectors[SPEND, variable] = max(0.0, -gain[i])
+            memory.free[variable] = False
+            memory.vectors[SPEND, variable] = max(0.0, -gain[i])
         variable = rows[i]
         if variable >= size:
-            space.free[variable] = True
-            space.vectors[PRICES, variable - size] = corner[i] * unit[variable]
+            memory.free[variable] = True
+            memory.vectors[PRICES, variable - size] = corner[i] * unit[variable]
     return ended
 
 
@@ -107,20 +114,19 @@ def leaving_row(
     table: np.ndarray, corner: np.ndarray, rows: np.ndarray, column: int, n: int, bland: bool
 ) -> int:
     """The row that limits the entering variable; the largest pivot among near ties."""
-    least = math.inf
-    for i in range(n):
-        if table[i, column] > PIVOT:
-            least = min(least, corner[i] / table[i, column])
-    accepted = least if bland else least + 1e-13 * max(least, 1.0)
     chosen = -1
+    least = math.inf
     largest = 0.0
     for i in range(n):
         entry = table[i, column]
-        if entry > PIVOT and corner[i] / entry <= accepted:
+        if entry > PIVOT:
+            ratio = corner[i] / entry
             if bland:
-                if chosen < 0 or rows[i] < rows[chosen]:
+                if ratio < least or (ratio == least and rows[i] < rows[chosen]):
+                    least = ratio
                     chosen = i
-            elif entry > largest:
+            elif ratio < least - TIE or (ratio <= least + TIE and entry > largest):
+                least = min(least, ratio)
                 largest = entry
                 chosen = i
     return chosen
@@ -140,13 +146,18 @@ def pivot(
             first = min(first, j)
             last = j + 1
     corner[row] *= inverse
+    entries = table[row, first:last]
     for i in range(n):
         factor = table[i, column]
         if factor != 0.0 and i != row:
-            add_multiple(table, row, -factor, table[i], first, last)
+            goal = table[i, first:last]
+            for j in range(goal.shape[0]):
+                goal[j] -= factor * entries[j]
             table[i, column] = -factor * inverse
             corner[i] = max(0.0, corner[i] - factor * corner[row])
     table[row, column] = inverse
     factor = gain[column]
-    add_multiple(table, row, -factor, gain, first, last)
+    for j in range(n):
+        if j != column:
+            gain[j] -= factor * table[row, j]
     gain[column] = -factor * inverse

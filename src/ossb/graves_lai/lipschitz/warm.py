@@ -1,0 +1,77 @@
+"""Rates at a moving estimate: verify what is held, repair its basis, or start cold.
+
+Rates that are feasible and within 1 + κ of optimal keep Theorem 2 with C(θ)(1 + κ), so a held
+solution is kept, rescaled to feasibility, while its certified gap at the new estimate is at
+most κ; with κ = 0 every estimate gets its optimum.
+"""
+
+import numpy as np
+
+from ossb.families import Family
+from ossb.graves_lai.lipschitz.certificate import certify
+from ossb.graves_lai.lipschitz.memory import (
+    ARM,
+    COSTS,
+    LEAST,
+    RATES,
+    SPEND,
+    LipschitzMemory,
+)
+from ossb.graves_lai.lipschitz.program import update
+from ossb.graves_lai.lipschitz.resolve import OPTIMAL, resolve
+from ossb.kernels import kernel
+
+
+@kernel
+def best_arm(theta: np.ndarray) -> int:
+    """The first of the largest entries."""
+    best = 0
+    for arm in range(theta.shape[0]):
+        if theta[arm] > theta[best]:
+            best = arm
+    return best
+
+
+@kernel
+def rates(
+    distances: np.ndarray,
+    family: Family,
+    theta: np.ndarray,
+    kappa: float,
+    memory: LipschitzMemory,
+    out: np.ndarray,
+) -> float:
+    """Write c(x, θ) for every arm to ``out``; the certified relative gap of what is written.
+
+    Parameters
+    ----------
+    distances
+        ℓ, a metric, the Lipschitz constant included.
+    theta
+        Means, larger is better; the first of several best ones is the best arm.
+    kappa
+        Gap up to which the held solution is kept.
+    memory
+        From ``start(distances)``; holds the solution for the next call.
+    """
+    n = theta.shape[0]
+    leader = best_arm(theta)
+    for arm in range(n):
+        out[arm] = 0.0
+    if not theta[leader] < family.highest():
+        return 0.0  # nothing can be better: no parameter is confusing
+    warm = update(distances, family, theta, leader, memory)
+    possible = False
+    for z in range(n):
+        possible = possible or memory.active[z]
+        memory.vectors[SPEND, z] = memory.vectors[COSTS, z] * memory.vectors[RATES, z]
+    if not possible:
+        return 0.0
+    gap = certify(memory) if warm else 1.0
+    if gap > max(kappa, OPTIMAL):
+        gap = resolve(memory, warm)
+        for z in range(n):
+            memory.vectors[RATES, z] = memory.vectors[SPEND, z] / memory.vectors[COSTS, z]
+    for z in range(n):
+        out[memory.indices[ARM, z]] = memory.vectors[RATES, z] / memory.bounds[LEAST]
+    return gap
