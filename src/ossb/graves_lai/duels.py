@@ -46,7 +46,8 @@ def cheapest_opponent(preferences: np.ndarray, winner: int, item: int) -> int:
 def dueling_rates(preferences: np.ndarray, winner: int, out: np.ndarray) -> None:
     """Rates of all pairs i ≤ j at estimated preferences with a given leader.
 
-    An item that nobody beats at the estimate has no constraint the estimate can state: 0.
+    An item that nobody beats at the estimate is level with the leader: no information tells
+    them apart there, and their duel is wanted without end, as for any other tie.
     """
     n_items = preferences.shape[0]
     for place in range(out.shape[0]):
@@ -54,6 +55,8 @@ def dueling_rates(preferences: np.ndarray, winner: int, out: np.ndarray) -> None
     for i in range(n_items):
         if i != winner:
             j = cheapest_opponent(preferences, winner, i)
-            if j >= 0:
+            if j < 0:
+                out[pair_position(i, winner, n_items)] += 1.0 / (FLOOR * FLOOR)
+            else:
                 information = max(bernoulli_kl(preferences[i, j], 0.5), FLOOR * FLOOR)
                 out[pair_position(i, j, n_items)] += 1.0 / information

@@ -115,10 +115,10 @@ class Hgl(NamedTuple):
 @kernel
 def is_waiting(tally: Tally) -> bool:
     """Whether observations are on their way."""
+    pending = 0
     for component in range(tally.pending.shape[0]):
-        if tally.pending[component] > 0:
-            return True
-    return False
+        pending += tally.pending[component]
+    return pending > 0
 
 
 @kernel
@@ -151,6 +151,6 @@ HGL = Kind(
     name="hgl",
     build=build,
     parameters={"horizon_factor": None, "front": None, "cautious": False},
-    structures=("classical",),
+    structures=("classical", "dueling"),
     reference="this package, after Graves and Lai (1997) and Combes et al. (2017)",
 )

@@ -105,8 +105,9 @@ class Ossb(NamedTuple):
             return Decision(forced, ESTIMATE)
         if neediest < 0:
             return Decision(leader, EXPLORE)
-        if self.leader_first and tally.plays[leader] < tally.plays[neediest]:
-            return Decision(leader, EXPLORE)
+        if self.leader_first and self.model.speaks(leader):
+            if tally.plays[leader] < tally.plays[neediest]:
+                return Decision(leader, EXPLORE)
         if self.likelihood and memory.model.numbers[SETTLED] >= level:
             return Decision(leader, EXPLORE)
         return Decision(neediest, EXPLORE)
@@ -114,7 +115,10 @@ class Ossb(NamedTuple):
     def first_play(self, tally: Tally) -> int:
         """The next arm of the first pass, or −1."""
         if not self.sparse:
-            return self.model.unseen(tally)
+            for x in range(tally.plays.shape[0]):
+                if tally.plays[x] == 0 and self.model.speaks(x):
+                    return x
+            return -1
         place = 0
         arm = self.model.informative(place)
         while arm >= 0:
@@ -211,7 +215,7 @@ def build(
     )
 
 
-STRUCTURES = ("classical",)
+STRUCTURES = ("classical", "dueling")
 REFERENCE = "Combes, Magureanu and Proutiere (2017)"
 
 OSSB_PAPER = Kind(

@@ -16,6 +16,7 @@ from ossb.errors import InputError
 from ossb.families.bernoulli import bernoulli_kl
 from ossb.graves_lai.duels import cheapest_opponent, duel_regret, pair_position
 from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.models.dueling import DuelingModel
 from ossb.structures.base import TIE, Bound, Instance
 
 SUM_TOLERANCE = 1e-9  # preferences are often printed with a few digits: p_ij + p_ji = 1 to this
@@ -113,6 +114,51 @@ class Dueling(Instance):
     def n_arms(self) -> int:
         return int(self.n_items * (self.n_items + 1) // 2)
 
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The arms, in their order."""
+        return [(i, j) for i in range(self.n_items) for j in range(i, self.n_items)]
+
+    def arm_at(self, position: int) -> Arm:
+        return self.pairs[position]
+
+    def reveals(self) -> list[list[int]]:
+        """The component of each pair: pairs i < j are numbered in order, (i, i) shows nothing."""
+        return [[] if c < 0 else [int(c)] for c in self._component_of]
+
+    @cached_property
+    def _component_of(self) -> np.ndarray:
+        shows = np.array([i != j for i, j in self.pairs])
+        return np.where(shows, np.cumsum(shows) - 1, -1)
+
+    @cached_property
+    def components(self) -> np.ndarray:
+        """The chance that the first item of each pair i < j wins, with the goal's sign."""
+        chances = np.array([self.signed[i, j] for i, j in self.pairs if i != j])
+        return chances if self.sign > 0 else chances - 1.0
+
+    @cached_property
+    def gaps(self) -> np.ndarray:
+        return np.array([self.gap_of(pair) for pair in self.pairs])
+
+    @cached_property
+    def rewards(self) -> np.ndarray:
+        """Minus the regret of each pair: all that the duels determine."""
+        return -self.gaps
+
+    def model(self) -> DuelingModel:
+        """The structure as policies see it."""
+        return DuelingModel(
+            0.0 if self.sign > 0 else 1.0,
+            self.n_items,
+            self.n_arms,
+            self.n_arms - self.n_items,
+            np.array([i for i, _ in self.pairs]),
+            np.array([j for _, j in self.pairs]),
+            self._component_of,
+            np.flatnonzero(self._component_of >= 0),
+        )
+
     def arm_name(self, arm: Arm) -> str:
         if isinstance(arm, tuple):
             return " – ".join(self.arm_name(item) for item in arm)
@@ -164,8 +210,7 @@ class Dueling(Instance):
         return float(duel_regret(self.signed, self.best_item, i, j))
 
     def total_gap(self) -> float:
-        pairs = [(i, j) for i in range(self.n_items) for j in range(i, self.n_items)]
-        return float(sum(self.gap_of(pair) for pair in pairs))
+        return float(self.gaps.sum())
 
     def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
         """Distance from the preferences under which the item of ``arm`` = (i, i) beats all."""
