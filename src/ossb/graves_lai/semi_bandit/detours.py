@@ -1,0 +1,188 @@
+"""Paths at scale: the program over flows, with alternatives generated among detours.
+
+Several detours at once are told apart where each of them is: U_k ≤ Δ_k² for each gives
+Σ U_k ≤ (Σ Δ_k)².  So single detours are all the alternatives there are, and playing a detour
+costs its own gap, so that flows are all the ways to play.
+"""
+
+from typing import Protocol
+
+import numpy as np
+
+from ossb.graves_lai.semi_bandit.detour_barrier import Flow, Rows, descend, repair
+from ossb.graves_lai.semi_bandit.detour_search import (
+    Graph,
+    largest_ratio,
+    longest,
+    tangents,
+    through,
+    violated,
+)
+from ossb.graves_lai.semi_bandit.implicit_solution import ImplicitSolution, Items
+
+MAX_ROUNDS = 60
+MAX_STAY = 5  # rounds at one tolerance while many detours are still missing
+TIGHTEN = 0.1
+DUST = 1e-14
+
+
+class PathSet(Protocol):
+    """Paths from a source to a target."""
+
+    def maximize(self, weights: np.ndarray) -> Items: ...
+
+    def detours(self, best: Items, weights: np.ndarray) -> Graph: ...
+
+    def follow(self, best: Items, detour: list[int]) -> Items: ...
+
+
+def solve_paths(
+    paths: PathSet, phi: np.ndarray, sigma: float = 1.0, gap: float = 1e-6
+) -> ImplicitSolution:
+    """The Graves–Lai bound of all paths, Gaussian items, one best path."""
+    phi = np.ascontiguousarray(phi, dtype=np.float64)
+    leader = paths.maximize(phi)
+    graph = paths.detours(leader, phi)
+    if graph.items.size == 0:
+        return ImplicitSolution(leader, [], 0.0, 0.0, [], np.zeros((0, phi.size)), np.zeros(0))
+    unit = 2.0 * sigma * sigma
+    grid = tangents(graph)
+    detours = cheapest(graph)
+    rows = Rows(graph, detours, unit)
+    flow = Flow(start_flow(graph, detours, rows), np.zeros(len(detours)))
+    answer: ImplicitSolution | None = None
+    inner, mu, stayed = 0.1, 0.1 * float(graph.cost @ flow.weights) / len(detours), 0
+    for _ in range(MAX_ROUNDS):
+        flow = descend(graph, rows, flow, inner, mu)
+        known = set(detours)
+        spread = unit / flow.weights
+        new = [d for d in violated(graph, spread, grid, 0.2 * inner) if d not in known]
+        if not new and inner <= 0.3 * gap:
+            answer, new = certify(paths, phi, leader, graph, detours, rows, flow, grid, gap)
+            new = [d for d in new if d not in known]
+            if answer.gap <= gap or not new:
+                break
+        elif not new:
+            search = largest_ratio(graph, spread, grid, 1.0 + 0.2 * inner)
+            new = [d for d in search.detours if d not in known]
+        stayed = stayed + 1 if len(new) > 0.01 * len(detours) and stayed < MAX_STAY else 0
+        if new:
+            detours, flow = _extended(rows, detours, flow, new)
+            rows = Rows(graph, detours, unit)
+            repair(rows, detours, flow.weights, inner)
+        mu = 0.3 * inner * float(graph.cost @ flow.weights) / len(detours)
+        if not stayed:
+            inner = max(0.3 * gap, TIGHTEN * inner)
+    if answer is None:
+        answer, _ = certify(paths, phi, leader, graph, detours, rows, flow, grid, gap)
+    return answer
+
+
+def certify(
+    paths: PathSet,
+    phi: np.ndarray,
+    leader: Items,
+    graph: Graph,
+    detours: list[tuple[int, ...]],
+    rows: Rows,
+    flow: Flow,
+    grid: np.ndarray,
+    gap: float,
+) -> tuple[ImplicitSolution, list[tuple[int, ...]]]:
+    """Both bounds over all paths, and detours that ask for larger rates."""
+    plays = decompose(graph, flow.weights)
+    weights = np.zeros(graph.cost.size)
+    for detour, rate in plays:
+        weights[list(detour)] += rate
+    spread = rows.unit / weights
+    search = largest_ratio(graph, spread, grid, 1.0 + 0.1 * gap)
+    y = flow.multipliers * np.exp(-rows.log_information(flow.weights))
+    used = np.flatnonzero(y > DUST * y.sum())
+    confusing = np.tile(phi, (used.size, 1))
+    pull = np.zeros(graph.cost.size)
+    for k, x in enumerate(used):
+        edges = list(detours[x])
+        inverse = 1.0 / flow.weights[edges]
+        step = rows.need[x] * inverse / inverse.sum()
+        confusing[k, graph.items[edges]] += step
+        pull[edges] += y[x] * step * step / rows.unit
+    lower = float(y[used].sum() / heaviest_detour(graph, pull))
+    support = [
+        (paths.follow(leader, graph.items[list(detour)].tolist()), float(rate * search.ratio))
+        for detour, rate in plays
+    ]
+    upper = float(sum(rate * graph.cost[list(d)].sum() for d, rate in plays)) * search.ratio
+    solution = ImplicitSolution(
+        leader,
+        support,
+        upper,
+        lower,
+        [paths.follow(leader, graph.items[list(detours[x])].tolist()) for x in used],
+        confusing,
+        y[used],
+        "certified" if search.complete else "heuristic",
+    )
+    return solution, search.detours
+
+
+def heaviest_detour(graph: Graph, pull: np.ndarray) -> float:
+    """max over detours of Σ pull / Σ cost (Dinkelbach)."""
+    ratio = 0.0
+    for _ in range(100):
+        found = longest(graph, (pull - ratio * graph.cost)[:, None])
+        path = through(graph, found, int(found.first[0, 0]), 0)
+        mine = float(pull[path].sum() / graph.cost[path].sum())
+        if mine <= ratio * (1.0 + 1e-14):
+            break
+        ratio = mine
+    return ratio
+
+
+def decompose(graph: Graph, weights: np.ndarray) -> list[tuple[tuple[int, ...], float]]:
+    """Detours whose rates add up to the flow, up to rounding; every edge in at least one."""
+    left = weights.copy()
+    outgoing: list[list[int]] = [[] for _ in range(graph.n_nodes)]
+    incoming: list[list[int]] = [[] for _ in range(graph.n_nodes)]
+    for k in range(graph.cost.size):
+        outgoing[graph.tail[k]].append(k)
+        incoming[graph.head[k]].append(k)
+    plays: dict[tuple[int, ...], float] = {}
+    for edge in np.argsort(weights, kind="stable").tolist():
+        # smallest flows first: each detour takes all that is left of its narrowest edge
+        while left[edge] > DUST * weights[edge]:
+            path = [edge]
+            while graph.tail[path[0]] != 0:
+                path.insert(0, max(incoming[graph.tail[path[0]]], key=lambda k: left[k]))
+            while graph.head[path[-1]] != graph.n_nodes - 1:
+                path.append(max(outgoing[graph.head[path[-1]]], key=lambda k: left[k]))
+            rate = float(left[path].min())
+            if not rate > 0:
+                break
+            left[path] -= rate
+            plays[tuple(path)] = plays.get(tuple(path), 0.0) + rate
+    return list(plays.items())
+
+
+def cheapest(graph: Graph) -> list[tuple[int, ...]]:
+    """For every edge, the detour of smallest gap through it."""
+    found = longest(graph, -graph.cost[:, None])
+    return list(dict.fromkeys(tuple(through(graph, found, k, 0)) for k in range(graph.cost.size)))
+
+
+def start_flow(graph: Graph, detours: list[tuple[int, ...]], rows: Rows) -> np.ndarray:
+    """Every detour played in proportion to what it alone would ask for, every row held."""
+    weights = np.zeros(graph.cost.size)
+    for detour, need in zip(detours, rows.need, strict=True):
+        weights[list(detour)] += rows.unit * len(detour) / (need * need)
+    return weights * 1.5 * np.exp(-rows.log_information(weights).min())
+
+
+def _extended(
+    rows: Rows, detours: list[tuple[int, ...]], flow: Flow, new: list[tuple[int, ...]]
+) -> tuple[list[tuple[int, ...]], Flow]:
+    """The working rows with new ones, without those that are far from mattering."""
+    t = rows.log_information(flow.weights)
+    keep = (t < 0.5) | (flow.multipliers > 1e-3 * flow.multipliers.mean())
+    kept = [d for d, stays in zip(detours, keep, strict=True) if stays]
+    multipliers = np.concatenate([flow.multipliers[keep], np.zeros(len(new))])
+    return kept + new, Flow(flow.weights.copy(), multipliers)
