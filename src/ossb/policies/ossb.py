@@ -201,6 +201,10 @@ def build(
     flags = {
         key: choice(word, key, SWITCHES[key]) == SWITCHES[key][1] for key, word in words.items()
     }
+    reason = instance.unprojected()
+    if reason is not None and (flags["estimate"] or flags["test"]):
+        key = "estimate" if flags["estimate"] else "test"
+        raise InputError(key, f"be {SWITCHES[key][0]}: {SWITCHES[key][1]} {reason}", words[key])
     return Ossb(
         model,
         epsilon,
@@ -215,7 +219,7 @@ def build(
     )
 
 
-STRUCTURES = ("classical", "dueling")
+STRUCTURES = ("classical", "dueling", "unimodal")
 REFERENCE = "Combes, Magureanu and Proutiere (2017)"
 
 OSSB_PAPER = Kind(

@@ -91,6 +91,10 @@ class Instance:
         """The ``horizon_factor`` and ``front`` that ``hgl`` takes by itself."""
         return 2.0, 0.0
 
+    def unprojected(self) -> str | None:
+        """Why no maximum-likelihood projection is at hand; None where there is one."""
+        return None
+
     def arm_name(self, arm: Arm) -> str:
         """How an arm is called: its name, or its number."""
         if isinstance(arm, int) and len(self.arm_names):

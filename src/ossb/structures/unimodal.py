@@ -15,6 +15,7 @@ from ossb.errors import InputError
 from ossb.families import FAMILIES
 from ossb.graves_lai.independent import least_information, proved
 from ossb.graves_lai.proof import Arm, Support
+from ossb.models.unimodal import UnimodalModel
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
 
@@ -99,6 +100,29 @@ class Unimodal(MeanVector):
     def _tree(self) -> dict[int, int]:
         """For each arm that a descent from the peak reaches, the arm it is reached from."""
         return _spread(self.neighbours, self.best, lambda a, b: self.rewards[b] <= self.rewards[a])
+
+    @cached_property
+    def is_tree(self) -> bool:
+        """Whether no path leads back to where it began."""
+        return sum(map(len, self.neighbours)) == 2 * (self.n_arms - 1)
+
+    def model(self) -> UnimodalModel:
+        """The structure as policies see it."""
+        has_prior = self.observation in ("bernoulli", "bounded")
+        return UnimodalModel(
+            self.family,
+            self.n_arms,
+            self.n_arms,
+            np.cumsum([0, *map(len, self.neighbours)]),
+            np.array([y for near in self.neighbours for y in near], dtype=np.int64),
+            2.0 if has_prior else 0.0,
+            0.5 * self.sign,
+        )
+
+    def unprojected(self) -> str | None:
+        if self.is_tree:
+            return None
+        return "needs the best means with a given mode, which are known on lines and trees only"
 
     def foresight(self) -> tuple[float, float]:
         return 1.0, 100.0

@@ -1,0 +1,203 @@
+"""Unimodal arms on a tree, as policies see them.
+
+The oracle is weighted unimodal regression, one per mode j: GLR_j is the deviance of the best
+means with their mode at j, less that of the best mode.  On a graph with cycles the means with a
+given mode are no convex set, and what needs the regression is refused; the rates at bare means
+are the same closed form on every graph.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ossb.families import Family
+from ossb.graves_lai.independent import independent_rate
+from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
+from ossb.models.classical import LEAST_VARIANCE
+from ossb.models.improvement import DECIDED, improvement
+from ossb.models.isotonic import Fit, best_mode, fit_mode, new_fit, settle
+from ossb.records import Ints, record
+from ossb.tally import Tally
+
+KNOWN = 1e15  # observations of an arm whose mean counts as known
+
+
+class UnimodalMemory(NamedTuple):
+    """The common look, and the regression behind it."""
+
+    estimate: np.ndarray
+    rewards: np.ndarray
+    gain: np.ndarray
+    numbers: np.ndarray
+    weights: np.ndarray  # float64 (n_arms,): observations of each arm, prior and pending included
+    centres: np.ndarray  # float64 (n_arms,): their means, prior included
+    fit: Fit
+
+
+@record
+class UnimodalModel(NamedTuple):
+    """Means that fall away from the best arm along a tree.
+
+    Parameters
+    ----------
+    family
+        The observations.
+    n_arms, n_components
+        Number of arms, each its own component.
+    starts, neighbours
+        The neighbours of arm x are ``neighbours[starts[x]:starts[x + 1]]``.
+    prior, prior_mean
+        Pseudo-observations in ``weigh``, as for independent arms.
+    """
+
+    family: Family
+    n_arms: int
+    n_components: int
+    starts: Ints
+    neighbours: Ints
+    prior: float
+    prior_mean: float
+
+    def start(self) -> UnimodalMemory:
+        n = self.n_arms
+        look = [np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(4)]
+        return UnimodalMemory(*look, np.zeros(n), np.zeros(n), new_fit(n))
+
+    def unseen(self, tally: Tally) -> int:
+        for x in range(self.n_arms):
+            if tally.plays[x] == 0:
+                return x
+        return -1
+
+    def informative(self, place: int) -> int:
+        return place if place < self.n_arms else -1
+
+    def speaks(self, arm: int) -> bool:
+        return True
+
+    def plug_in(self, tally: Tally, memory: UnimodalMemory) -> int:
+        leader = 0
+        for x in range(self.n_arms):
+            memory.estimate[x] = tally.means[x]
+            memory.rewards[x] = tally.means[x]
+            if tally.means[x] > tally.means[leader]:
+                leader = x
+        return leader
+
+    def project(self, tally: Tally, memory: UnimodalMemory) -> int:
+        for x in range(self.n_arms):
+            memory.weights[x] = tally.counts[x]
+        leader, _ = best_mode(
+            self.family, self.starts, self.neighbours, tally.means, memory.weights, memory.fit
+        )
+        for x in range(self.n_arms):
+            memory.estimate[x] = memory.fit.level[x]
+            memory.rewards[x] = memory.fit.level[x]
+        return leader
+
+    def rates(self, leader: int, kappa: float, memory: UnimodalMemory, out: np.ndarray) -> float:
+        for x in range(self.n_arms):
+            out[x] = 0.0
+        top = memory.estimate[leader]
+        for place in range(self.starts[leader], self.starts[leader + 1]):
+            y = self.neighbours[place]
+            out[y] = independent_rate(self.family, memory.estimate[y], top)
+        return 0.0
+
+    def test(self, leader: int, tally: Tally, memory: UnimodalMemory) -> None:
+        for x in range(self.n_arms):
+            memory.weights[x] = tally.counts[x]
+        memory.numbers[WEAKEST] = self.least_ratio(leader, tally, memory)
+        memory.numbers[SETTLED] = math.inf
+        if tally.means[leader] < self.family.highest():
+            memory.weights[leader] = KNOWN
+            memory.numbers[SETTLED] = self.least_ratio(leader, tally, memory)
+
+    def least_ratio(self, leader: int, tally: Tally, memory: UnimodalMemory) -> float:
+        """min over j of the deviance with the mode at j, less that with it at the leader."""
+        fit, means, weights = memory.fit, tally.means, memory.weights
+        least = fit_mode(
+            self.family, self.starts, self.neighbours, leader, means, weights, math.inf, fit
+        )
+        weakest = math.inf
+        for x in range(self.n_arms):
+            if x != leader:
+                deviance = fit_mode(
+                    self.family,
+                    self.starts,
+                    self.neighbours,
+                    x,
+                    means,
+                    weights,
+                    least + weakest,
+                    fit,
+                )
+                weakest = min(weakest, max(deviance - least, 0.0))
+        return weakest
+
+    def weigh(self, tally: Tally, memory: UnimodalMemory) -> int:
+        fit, weights, centres = memory.fit, memory.weights, memory.centres
+        for x in range(self.n_arms):
+            count = tally.counts[x] + self.prior
+            total = tally.counts[x] * tally.means[x] + self.prior * self.prior_mean
+            centres[x] = total / max(count, 1.0)
+            weights[x] = count + tally.pending[x] if count > 0.0 else 0.0
+            memory.gain[x] = 0.0
+        leader, least = best_mode(self.family, self.starts, self.neighbours, centres, weights, fit)
+        for x in range(self.n_arms):
+            memory.estimate[x] = fit.level[x]
+            memory.rewards[x] = fit.level[x]
+        chances, improvements, largest = 0.0, 0.0, 0.0
+        limit = least + DECIDED
+        known = max(weights[leader], 1.0)
+        for j in range(self.n_arms):
+            if j == leader:
+                continue
+            deviance = fit_mode(
+                self.family, self.starts, self.neighbours, j, centres, weights, limit, fit
+            )
+            if not deviance <= limit:
+                continue
+            settle(fit)
+            glr = max(deviance - least, 0.0)
+            count = max(weights[j], 1.0)
+            own = max(self.family.variance(fit.level[j]), LEAST_VARIANCE) / count
+            others = max(self.family.variance(fit.level[leader]), LEAST_VARIANCE) / known
+            discount = 1.0 if self.prior > 0.0 else 1.0 / (1.0 + 1.0 / count + 1.0 / known)
+            gap = memory.estimate[leader] - memory.estimate[j]
+            part = improvement(glr, gap, math.sqrt(own + others), discount)
+            chances += part.chance
+            improvements += part.expected
+            largest = max(largest, part.expected)
+            if part.tie or not self.add_shares(part.factor, memory):
+                memory.gain[j] += part.factor * own / (count * (own + others))
+                memory.gain[leader] += part.factor * others / (known * (own + others))
+            memory.gain[j] += part.spread * own / count
+            memory.gain[leader] += part.spread * others / known
+        for x in range(self.n_arms):
+            count = max(weights[x], 1.0)
+            memory.gain[x] *= count / (1.0 + count)
+        memory.numbers[NU] = 1.0 / (1.0 + chances)
+        memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
+        return leader
+
+    def add_shares(self, factor: float, memory: UnimodalMemory) -> bool:
+        """Add to each arm's gain its share of the evidence against the means of ``fit``.
+
+        False, and nothing added, where the evidence is zero or beyond doubles.
+        """
+        evidence = 0.0
+        for x in range(self.n_arms):
+            if memory.weights[x] > 0.0:
+                evidence += memory.weights[x] * self.family.kl(
+                    memory.estimate[x], memory.fit.level[x]
+                )
+        if not 0.0 < evidence < math.inf:
+            return False
+        for x in range(self.n_arms):
+            if memory.weights[x] > 0.0:
+                memory.gain[x] += (
+                    factor * self.family.kl(memory.estimate[x], memory.fit.level[x]) / evidence
+                )
+        return True
