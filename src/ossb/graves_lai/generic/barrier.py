@@ -12,9 +12,13 @@ import numpy as np
 
 from ossb.graves_lai.generic.divergence import Divergence
 
-_STEPS = 80
+_STEPS = 50
 _BACK = 0.995
 _RIDGE = 1e-15
+_RANK = 1e-11
+_END = 1e-100
+_HIGH_END = 1e-16
+_STATIONARY = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +46,10 @@ class Outcome:
     """Where the programs ended, and lower bounds of their values from exact multipliers."""
 
     point: np.ndarray  # (a, r)
-    means: np.ndarray  # (a, C)
     value: np.ndarray  # (a,) f at the point
     proved: np.ndarray  # (a,) ≤ the least value
     slopes: np.ndarray  # (a, C) p
     multipliers: np.ndarray  # (a, m) u ≥ 0
-    factor: np.ndarray  # (a, r, r) curvature of f plus that of the barrier
 
 
 @dataclass(eq=False)
@@ -76,11 +78,13 @@ def minimise(
     for _ in range(_STEPS):
         gap = (state.slack * state.dual).sum(axis=1)
         value = 0.5 * (state.slope * state.change).sum(axis=1)
-        small = _norm(state.residual) <= tolerance * (1e-300 + _norm_of_terms(batch, state))
+        small = _norm(state.residual) <= 1e2 * tolerance * _norm_of_terms(batch, state)
         active &= ~((gap <= tolerance * value) & small)
         if not active.any():
             break
-        _advance(batch, weights, state, active)
+        # further down the barrier's terms would drown the curvature of f
+        floor = 0.1 * tolerance * value / batch.room.shape[1]
+        _advance(batch, weights, state, active, floor)
     return _finished(batch, weights, state)
 
 
@@ -103,7 +107,9 @@ def value_at(batch: Batch, weights: np.ndarray, point: np.ndarray) -> np.ndarray
 
 def _refresh(batch: Batch, weights: np.ndarray, state: _State) -> None:
     state.change = batch.changes(state.point)
-    means = batch.theta + state.change
+    # a mean at the very end of its space would give 0 · ∞
+    low, high = batch.divergence.lowest + _END, batch.divergence.highest - _HIGH_END
+    means = np.clip(batch.theta + state.change, low, high)
     state.slope = weights * batch.divergence.slope(batch.theta, means)
     state.bend = weights * batch.divergence.curvature(batch.theta, means)
     state.residual = _across(batch.slopes, state.slope) + _across(batch.rows, state.dual)
@@ -139,7 +145,9 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.solve(scaled, (right * scale)[..., None])[..., 0] * scale)
 
 
-def _advance(batch: Batch, weights: np.ndarray, state: _State, active: np.ndarray) -> None:
+def _advance(
+    batch: Batch, weights: np.ndarray, state: _State, active: np.ndarray, floor: np.ndarray
+) -> None:
     """One predictor–corrector step of the programs that are not done."""
     matrix = _curvature(batch, state)
     gradient = _across(batch.slopes, state.slope)
@@ -151,7 +159,7 @@ def _advance(batch: Batch, weights: np.ndarray, state: _State, active: np.ndarra
         (state.slack + length[:, None] * slack_step) * (state.dual + length[:, None] * dual_step)
     ).mean(axis=1)
     centring = np.clip(ahead / mean_gap, 1e-4, 1.0) ** 3
-    target = (centring * mean_gap)[:, None] - slack_step * dual_step
+    target = np.maximum(centring * mean_gap, floor)[:, None] - slack_step * dual_step
     step = _solve(matrix, -gradient - _across(batch.rows, target / state.slack))
     slack_step, dual_step = _steps(batch, state, step, target)
     length = np.minimum(_length(state.slack, slack_step), _length(state.dual, dual_step))
@@ -197,21 +205,49 @@ def _move(
 
 
 def _finished(batch: Batch, weights: np.ndarray, state: _State) -> Outcome:
-    """Multipliers made exactly stationary, and the bound they prove.
+    """Multipliers made stationary to rounding, and the bound they prove.
 
-    With y + t, t a Newton step on the residual at fixed complementarity, slopes and
-    multipliers change to first order so that they cancel.
+    Twice: with all rows, and without the rows that do not bind, whose small multipliers may
+    pull along directions in which nothing else holds.  The better proof of each is kept.
     """
-    matrix = _curvature(batch, state)
-    slope, dual = state.slope, state.dual
-    for _ in range(3):
+    binding = np.where(state.dual > 1e-2 * state.slack, state.dual, 0.0)
+    slope, dual, proved = _cancelled(batch, weights, state, state.dual)
+    slope_2, dual_2, proved_2 = _cancelled(batch, weights, state, binding)
+    second = proved_2 > proved
+    return Outcome(
+        state.point,
+        value_at(batch, weights, state.point),
+        np.where(second, proved_2, proved),
+        np.where(second[:, None], slope_2, slope),
+        np.where(second[:, None], dual_2, dual),
+    )
+
+
+def _cancelled(
+    batch: Batch, weights: np.ndarray, state: _State, dual: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Slopes and multipliers changed a little so that they cancel, and what they prove.
+
+    The change is the least one, measured by the curvatures of f and of the barrier.
+    """
+    slope = state.slope
+    give = np.sqrt(dual / state.slack)
+    bend = np.sqrt(state.bend)
+    terms = np.concatenate(
+        [batch.slopes * bend[..., None], batch.rows * give[..., None]], axis=1
+    ).transpose(0, 2, 1)
+    norms = np.sqrt((terms * terms).sum(axis=2, keepdims=True))
+    norms = np.where(norms > 0, norms, 1.0)
+    inverse = np.linalg.pinv(terms / norms, rcond=_RANK)
+    count = bend.shape[1]
+    for _ in range(4):
         residual = _across(batch.slopes, slope) + _across(batch.rows, dual)
-        step = _solve(matrix, -residual)
-        slope = slope + state.bend * (batch.slopes @ step[..., None])[..., 0]
-        ratio = np.clip((batch.rows @ step[..., None])[..., 0] / state.slack, -0.999, 1e3)
-        dual = np.maximum(dual + state.dual * ratio, 0.0)
+        change = (inverse @ (-residual[..., None] / norms))[..., 0]
+        slope = slope + bend * change[:, :count]
+        dual = np.maximum(dual + give * change[:, count:], 0.0)
     each = batch.divergence.least(np.broadcast_to(batch.theta, slope.shape), weights, slope)
     proved = (each + slope * batch.start).sum(axis=1) - (dual * batch.room).sum(axis=1)
-    means = batch.theta + batch.changes(state.point)
-    value = value_at(batch, weights, state.point)
-    return Outcome(state.point, means, value, proved, slope, dual, matrix)
+    residual = _across(batch.slopes, slope) + _across(batch.rows, dual)
+    size = _across(np.abs(batch.slopes), np.abs(slope)) + _across(np.abs(batch.rows), dual)
+    proved = np.where(_norm(residual) <= _STATIONARY * _norm(size), proved, -np.inf)
+    return slope, dual, proved

@@ -20,7 +20,7 @@ from ossb.graves_lai.generic.region import Dual, Region, region_of
 from ossb.graves_lai.generic.separation import Evaluation, Separation
 from ossb.graves_lai.linprog import Master
 
-ROUNDS = 200
+ROUNDS = 60
 MIXED = 0.1  # share of the best feasible rates in the ones tried next
 NEAR = 0.02  # the same once the gap is small
 UNSEEN = 1e-9  # shares of the cost below this are dropped if the gap allows it
@@ -101,6 +101,7 @@ class _Search:
         self.upper, self.lower = math.inf, 0.0
         self.best: np.ndarray = np.zeros(program.gaps.size)
         self.evaluation: Evaluation | None = None
+        self.scale = 1.0
         self.weights = np.zeros(0)
         if rates is None or not (rates[self.others] > 0).any():
             rates = np.zeros(program.gaps.size)
