@@ -5,6 +5,7 @@ from ossb.structures.classical import Classical
 from ossb.structures.dueling import Dueling
 from ossb.structures.finite import Finite
 from ossb.structures.generalized_linear import GeneralizedLinear
+from ossb.structures.lipschitz import Lipschitz
 from ossb.structures.polytope import Polytope
 from ossb.structures.unimodal import Unimodal
 from ossb.structures.union import Union
@@ -18,6 +19,7 @@ STRUCTURES: dict[str, type[Instance]] = {
         Dueling,
         Finite,
         GeneralizedLinear,
+        Lipschitz,
         Polytope,
         Unimodal,
         Union,
