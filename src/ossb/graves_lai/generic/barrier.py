@@ -6,7 +6,7 @@ left.  Mehrotra's predictor and corrector; a step is halved while it makes the d
 worse, since f is not quadratic.  Every array has the batch as its first axis.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ _STEPS = 50
 _BACK = 0.995
 _RIDGE = 1e-15
 _RANK = 1e-11
+_NULL = 1e-13
 _END = 1e-100
 _HIGH_END = 1e-16
 _STATIONARY = 1e-11
@@ -31,11 +32,20 @@ class Batch:
     slopes: np.ndarray  # (a, C, r)
     rows: np.ndarray  # (a, m, r)
     room: np.ndarray  # (a, m), positive
-    unused: np.ndarray  # (a, r), 1 for padding
+    anchor: np.ndarray  # (a, r, r), positive on the padding, so that it stays where it is
 
     def changes(self, point: np.ndarray) -> np.ndarray:
         """Changes of the means from θ."""
         return np.asarray(self.start + (self.slopes @ point[..., None])[..., 0])
+
+    def recast(self, transform: np.ndarray) -> "Batch":
+        """The same programs in coordinates y = transform ŷ."""
+        anchor = transform.transpose(0, 2, 1) @ self.anchor @ transform
+        slopes, rows = self.slopes @ transform, self.rows @ transform
+        return Batch(self.divergence, self.theta, self.start, slopes, rows, self.room, anchor)
+
+    def origin(self) -> np.ndarray:
+        return np.zeros(self.anchor.shape[:2])
 
     def slacks(self, point: np.ndarray) -> np.ndarray:
         return np.asarray(self.room - (self.rows @ point[..., None])[..., 0])
@@ -73,12 +83,34 @@ def minimise(
     ``weights`` are w ≥ 0, one row for each program, best scaled so that the values are of
     order one.
     """
+    transform = _whitening(batch, weights)
+    outcome = _minimise(batch.recast(transform), weights, tolerance)
+    point = (transform @ outcome.point[..., None])[..., 0]
+    return replace(outcome, point=point)
+
+
+def _whitening(batch: Batch, weights: np.ndarray) -> np.ndarray:
+    """Coordinates in which f bends by one in every direction at θ.
+
+    Weights span many decades: without this the light directions drown in the rounding of the
+    heavy ones.  Directions without any weight keep their length.
+    """
+    middle = np.clip(batch.theta, batch.divergence.lowest + 1e-3, batch.divergence.highest - 1e-3)
+    bend = weights * batch.divergence.curvature(batch.theta, middle)
+    terms = np.concatenate([batch.slopes * np.sqrt(bend)[..., None], batch.anchor], axis=1)
+    _, singular, right = np.linalg.svd(terms, full_matrices=False)
+    length = np.where(singular > _NULL * singular[:, :1], singular, 1.0)
+    return np.asarray(right.transpose(0, 2, 1) / length[:, None, :])
+
+
+def _minimise(batch: Batch, weights: np.ndarray, tolerance: float) -> Outcome:
     state = _started(batch, weights)
     active = np.ones(weights.shape[0], dtype=bool)
     for _ in range(_STEPS):
         gap = (state.slack * state.dual).sum(axis=1)
         value = 0.5 * (state.slope * state.change).sum(axis=1)
-        small = _norm(state.residual) <= 1e2 * tolerance * _norm_of_terms(batch, state)
+        # at unit curvature, what the residual can cost is half its square
+        small = _norm(state.residual) <= 0.1 * np.sqrt(tolerance * value)
         active &= ~((gap <= tolerance * value) & small)
         if not active.any():
             break
@@ -89,7 +121,7 @@ def minimise(
 
 
 def _started(batch: Batch, weights: np.ndarray) -> _State:
-    point = np.zeros(batch.unused.shape)
+    point = batch.origin()
     value = value_at(batch, weights, point)
     dual = (value / batch.room.shape[1])[:, None] / batch.room
     dual = np.maximum(dual, 1e-12)
@@ -123,17 +155,13 @@ def _norm(values: np.ndarray) -> np.ndarray:
     return np.asarray(np.abs(values).max(axis=1, initial=0.0))
 
 
-def _norm_of_terms(batch: Batch, state: _State) -> np.ndarray:
-    terms = _across(np.abs(batch.slopes), np.abs(state.slope))
-    return _norm(terms + _across(np.abs(batch.rows), state.dual))
-
-
 def _curvature(batch: Batch, state: _State) -> np.ndarray:
     tilted = batch.slopes * state.bend[..., None]
     bent = batch.rows * (state.dual / state.slack)[..., None]
     matrix = batch.slopes.transpose(0, 2, 1) @ tilted + batch.rows.transpose(0, 2, 1) @ bent
+    matrix = matrix + batch.anchor
     diagonal = np.einsum("aii->ai", matrix)
-    diagonal += batch.unused + _RIDGE * diagonal
+    diagonal += _RIDGE * diagonal
     diagonal += np.where(diagonal > 0, 0.0, 1.0)  # directions that nothing depends on
     return np.asarray(matrix)
 

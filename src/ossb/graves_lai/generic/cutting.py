@@ -23,6 +23,7 @@ from ossb.graves_lai.linprog import Master
 ROUNDS = 60
 MIXED = 0.1  # share of the best feasible rates in the ones tried next
 NEAR = 0.02  # the same once the gap is small
+TIDIED = 4  # how often to try for rates with no negligible entries
 UNSEEN = 1e-9  # shares of the cost below this are dropped if the gap allows it
 
 
@@ -112,12 +113,14 @@ class _Search:
         self._add([*cuts, *self._cuts(first)])
 
     def run(self, empty: Sequence[Dual]) -> Answer:
-        rounds = 0
+        rounds = tidied = 0
         while rounds < ROUNDS:
             rounds += 1
             outside = self._solve_master()
-            if self._relative() <= 0.5 * self.gap and self._tidy(outside):
-                break
+            if self._relative() <= 0.5 * self.gap:
+                tidied += 1
+                if self._tidy(outside) or tidied == TIDIED:
+                    break
             mixed = MIXED if self._relative() > 1e-2 else NEAR
             if not math.isfinite(self.upper):
                 rates = outside + np.where(self.program.gaps > 0, 1e-3 * self.unit, 0.0)
@@ -183,7 +186,7 @@ class _Search:
         self._add(self._cuts(evaluation))
         if kept[0] < self.upper:
             self.upper, self.best, self.evaluation, self.scale = kept
-        return self._relative() <= 0.01 * self.gap
+        return False
 
     def _answer(self, empty: Sequence[Dual], rounds: int) -> Answer:
         duals = list(empty)

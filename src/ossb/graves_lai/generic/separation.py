@@ -50,7 +50,7 @@ class Separation:
         slopes = np.zeros((count, components, columns))
         matrix = np.zeros((count, rows, columns))
         room = np.ones((count, rows))
-        unused = np.ones((count, columns))
+        anchor = np.zeros((count, columns, columns))
         for a, region in enumerate(regions):
             free, m = region.basis.shape[1], region.n_bounds
             loose = ~region.tight
@@ -60,16 +60,17 @@ class Separation:
             room[a, :m] = np.where(loose, region.slacks - region.rows @ region.middle, 1.0)
             matrix[a, -1, :free] = -(region.gain @ region.basis)
             room[a, -1] = region.gain @ region.middle - region.need
-            unused[a, :free] = 0.0
+            padding = np.arange(free, columns)
+            anchor[a, padding, padding] = 1.0
         theta = program.truth[program.informative]
-        return Batch(program.divergence, theta, start, slopes, matrix, room, unused)
+        return Batch(program.divergence, theta, start, slopes, matrix, room, anchor)
 
     def evaluate(self, rates: np.ndarray, tolerance: float) -> Evaluation:
         """Solve every region's program for rates of all arms."""
         batch, program = self.batch, self.program
         weights = program.weights(rates)[program.informative]
         spread = np.broadcast_to(weights, batch.start.shape)
-        norms = value_at(batch, spread, np.zeros(batch.unused.shape))
+        norms = value_at(batch, spread, batch.origin())
         norms = np.where(norms > 0, norms, max(float(weights.max(initial=0.0)), 1e-300))
         outcome = minimise(batch, spread / norms[:, None], tolerance)
         parameters = np.array(
