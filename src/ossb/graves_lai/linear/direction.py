@@ -21,13 +21,23 @@ from ossb.graves_lai.linear.algebra import (
 )
 from ossb.graves_lai.linear.oracle import add_symmetric_product, unpack
 from ossb.graves_lai.linear.workspace import (
+    ACTIVE_COLUMNS,
+    ACTIVE_ROWS,
     BARRIER,
     CHANGE,
+    COLUMN_LIFT,
+    COLUMN_LIFT_T,
+    CROSSED,
     CURVATURE,
     FACTOR,
     GRADIENT,
     IMAGE,
+    IMAGES,
+    IMAGES_T,
     INVERSE,
+    KEPT,
+    KEPT_T,
+    KKT,
     LOAD,
     LOGARITHM,
     MOVE,
@@ -35,6 +45,7 @@ from ossb.graves_lai.linear.workspace import (
     MULTIPLIER_STEP,
     NORMAL,
     PRIMAL,
+    PRODUCTS,
     PULL,
     RATIO,
     REDUCED,
@@ -42,11 +53,17 @@ from ossb.graves_lai.linear.workspace import (
     RESIDUAL,
     RESPONSE,
     RIGHT,
+    ROW_LIFT,
+    ROW_LIFT_T,
     SCRATCH,
     SLACK,
     SLACK_STEP,
+    SOLUTION,
+    SPARE_VECTOR,
+    STACK,
     STEP,
     TOTAL,
+    VECTORS,
     WEIGHT,
     WEIGHTS,
     Workspace,
@@ -99,13 +116,13 @@ def factor_curvature(matrix: np.ndarray, size: int, scratch: np.ndarray) -> bool
 
 
 @kernel
-def eliminate(n: int, ratio: np.ndarray, size: int, lift_t: np.ndarray, square: np.ndarray) -> bool:
+def eliminate(n: int, ratio: np.ndarray, size: int, lift_t: np.ndarray, cube: np.ndarray) -> bool:
     """Given the curvature W, fill N, X and Xᵀ; False on breakdown."""
-    curvature = square[CURVATURE]
-    normal = square[NORMAL]
-    scratch = square[SCRATCH]
-    factor = square[FACTOR]
-    reduced = square[REDUCED]
+    curvature = cube[CURVATURE]
+    normal = cube[NORMAL]
+    scratch = cube[SCRATCH]
+    factor = cube[FACTOR]
+    reduced = cube[REDUCED]
     if not factor_curvature(curvature, size, scratch):
         return False
     for i in range(size):
@@ -131,32 +148,33 @@ def eliminate(n: int, ratio: np.ndarray, size: int, lift_t: np.ndarray, square: 
         entry = 1.0 / factor[i, i]
         for j in range(size):
             reduced[i, j] *= entry
-    transpose(reduced, size, size, square[REDUCED_T])
+    transpose(reduced, size, size, cube[REDUCED_T])
     return True
 
 
 @kernel
 def solve_active(n_columns: int, n_rows: int, size: int, mu: float, ws: Workspace) -> bool:
     """Solve the dense system of the kept columns and rows into ``solution[0]``."""
-    v, s, right = ws.column[PRIMAL], ws.column[SLACK], ws.column[RIGHT]
-    q, t = ws.row[MULTIPLIER], ws.row[LOGARITHM]
-    stack, kept_rows, images = ws.stack[0], ws.stack[1], ws.stack[2]
-    images_t, rows_t = ws.stack_t[0], ws.stack_t[1]
-    kkt, products, crossed = ws.kkt[0], ws.kkt[1], ws.kkt[2]
-    solution, scratch = ws.solution[0], ws.solution[1]
-    lifted = ws.lifted
+    column, row, tall, cube, index = ws.column, ws.row, ws.tall, ws.cube, ws.indices
+    v, s, right = column[PRIMAL], column[SLACK], column[RIGHT]
+    q, t = row[MULTIPLIER], row[LOGARITHM]
+    stack, kept_rows, images = cube[STACK], cube[KEPT], cube[IMAGES]
+    images_t, rows_t = cube[IMAGES_T], cube[KEPT_T]
+    kkt, products, crossed = cube[KKT], cube[PRODUCTS], cube[CROSSED]
+    solution, scratch = cube[VECTORS, SOLUTION], cube[VECTORS, SPARE_VECTOR]
+    lifted = cube[VECTORS]
     total = n_columns + n_rows
     for e in range(n_columns):
         for k in range(size):
-            stack[e, k] = ws.column_lift_t[ws.active[0, e], k]
+            stack[e, k] = tall[COLUMN_LIFT_T, index[ACTIVE_COLUMNS, e], k]
     for e in range(n_rows):
         for k in range(size):
-            kept_rows[e, k] = ws.row_lift_t[ws.active[1, e], k]
-    multiply(kept_rows, ws.square[NORMAL], n_rows, size, size, images)
+            kept_rows[e, k] = tall[ROW_LIFT_T, index[ACTIVE_ROWS, e], k]
+    multiply(kept_rows, cube[NORMAL], n_rows, size, size, images)
     for e in range(n_rows):
         for k in range(size):
             stack[n_columns + e, k] = images[e, k]
-    multiply(stack, ws.square[REDUCED_T], total, size, size, images)
+    multiply(stack, cube[REDUCED_T], total, size, size, images)
     transpose(images, total, size, images_t)
     transpose(kept_rows, n_rows, size, rows_t)
     multiply(images, images_t, total, size, total, products)
@@ -164,7 +182,7 @@ def solve_active(n_columns: int, n_rows: int, size: int, mu: float, ws: Workspac
     for e in range(n_columns):
         for f in range(n_columns):
             kkt[e, f] = products[e, f]
-        kkt[e, e] += s[ws.active[0, e]] / v[ws.active[0, e]]
+        kkt[e, e] += s[index[ACTIVE_COLUMNS, e]] / v[index[ACTIVE_COLUMNS, e]]
         for f in range(n_rows):
             entry = products[e, n_columns + f] - crossed[e, f]
             kkt[e, n_columns + f] = entry
@@ -174,18 +192,18 @@ def solve_active(n_columns: int, n_rows: int, size: int, mu: float, ws: Workspac
             kkt[n_columns + e, n_columns + f] = (
                 crossed[n_columns + e, f] - products[n_columns + e, n_columns + f]
             )
-        kkt[n_columns + e, n_columns + e] += t[ws.active[1, e]] / q[ws.active[1, e]]
-    combine(lifted[LOAD], ws.square[REDUCED_T], size, size, lifted[IMAGE])
-    combine(lifted[IMAGE], ws.square[REDUCED], size, size, lifted[RESPONSE])
-    combine(lifted[RESPONSE], ws.square[NORMAL], size, size, lifted[TOTAL])
+        kkt[n_columns + e, n_columns + e] += t[index[ACTIVE_ROWS, e]] / q[index[ACTIVE_ROWS, e]]
+    combine(lifted[LOAD], cube[REDUCED_T], size, size, lifted[IMAGE])
+    combine(lifted[IMAGE], cube[REDUCED], size, size, lifted[RESPONSE])
+    combine(lifted[RESPONSE], cube[NORMAL], size, size, lifted[TOTAL])
     for k in range(size):
         lifted[TOTAL, k] = lifted[LOAD, k] - lifted[TOTAL, k]
     combine(lifted[IMAGE], images_t, size, n_columns, scratch)
     for e in range(n_columns):
-        solution[e] = right[ws.active[0, e]] - scratch[e]
+        solution[e] = right[index[ACTIVE_COLUMNS, e]] - scratch[e]
     combine(lifted[TOTAL], rows_t, size, n_rows, scratch)
     for e in range(n_rows):
-        x = ws.active[1, e]
+        x = index[ACTIVE_ROWS, e]
         solution[n_columns + e] = mu / q[x] - t[x] - scratch[e]
     return solve_general(kkt, solution, total)
 
@@ -193,94 +211,95 @@ def solve_active(n_columns: int, n_rows: int, size: int, mu: float, ws: Workspac
 @kernel
 def direction(n: int, m: int, rank: int, mu: float, ws: Workspace) -> float:
     """Fill the steps of v, s and q; return the slope of the merit function, or FAILED."""
+    column, row, wide, tall, cube, index = ws.column, ws.row, ws.wide, ws.tall, ws.cube, ws.indices
     size = rank * (rank + 1) // 2
-    v, s, ratio = ws.column[PRIMAL], ws.column[SLACK], ws.column[RATIO]
-    residual, right = ws.column[RESIDUAL], ws.column[RIGHT]
-    step, slack_step = ws.column[STEP], ws.column[SLACK_STEP]
-    q, t, weight = ws.row[MULTIPLIER], ws.row[LOGARITHM], ws.row[WEIGHT]
-    lifted, inverse, solution = ws.lifted, ws.small[INVERSE], ws.solution[0]
+    v, s, ratio = column[PRIMAL], column[SLACK], column[RATIO]
+    residual, right = column[RESIDUAL], column[RIGHT]
+    step, slack_step = column[STEP], column[SLACK_STEP]
+    q, t, weight = row[MULTIPLIER], row[LOGARITHM], row[WEIGHT]
+    lifted, inverse, solution = cube[VECTORS], cube[INVERSE], cube[VECTORS, SOLUTION]
     total_v = 0.0
     for z in range(n):
         total_v += v[z]
     total_q = 1e-300
     for x in range(m):
-        total_q += q[x] * ws.row[2, x]
-    most = 2 * size + 2
-    n_columns = split_columns(v, s, n, total_v, most, ws.active[0], ratio)
-    n_rows = split_columns(q, t, m, total_q, most, ws.active[1], weight)
+        total_q += q[x] * row[2, x]
+    n_columns = split_columns(v, s, n, total_v, 2 * size + 4, index[ACTIVE_COLUMNS], ratio)
+    n_rows = split_columns(q, t, m, total_q, size + 8, index[ACTIVE_ROWS], weight)
 
-    weights = ws.small[WEIGHTS]
+    weights = cube[WEIGHTS]
     unpack(lifted[GRADIENT], rank, weights)
     for i in range(rank):
         for j in range(rank):
             weights[i, j] += 0.5 * mu * inverse[i, j]
     for x in range(m):
         weight[x] -= q[x]
-    weighted_gram(ws.row_lift_t, weight, m, size, ws.square[CURVATURE])
-    add_symmetric_product(inverse, weights, rank, ws.square[CURVATURE])
-    if not eliminate(n, ratio, size, ws.column_lift_t, ws.square):
+    weighted_gram(tall[ROW_LIFT_T], weight, m, size, cube[CURVATURE])
+    add_symmetric_product(inverse, weights, rank, cube[CURVATURE])
+    if not eliminate(n, ratio, size, tall[COLUMN_LIFT_T], cube):
         return FAILED
 
     for x in range(m):
         weight[x] = mu / t[x] - q[x]
     for e in range(n_rows):
-        weight[ws.active[1, e]] = 0.0
-    combine(weight, ws.row_lift_t, m, size, lifted[PULL])
-    combine(lifted[PULL], ws.column_lift, size, n, right)
+        weight[index[ACTIVE_ROWS, e]] = 0.0
+    combine(weight, tall[ROW_LIFT_T], m, size, lifted[PULL])
+    combine(lifted[PULL], wide[COLUMN_LIFT], size, n, right)
     for z in range(n):
         residual[z] += mu / v[z] - s[z]
         right[z] += residual[z]
     for z in range(n):
         step[z] = ratio[z] * right[z]
-    combine(step, ws.column_lift_t, n, size, lifted[LOAD])
+    combine(step, tall[COLUMN_LIFT_T], n, size, lifted[LOAD])
     if not solve_active(n_columns, n_rows, size, mu, ws):
         return FAILED
 
-    combine(solution, ws.stack[0], n_columns + n_rows, size, lifted[TOTAL])
+    combine(solution, cube[STACK], n_columns + n_rows, size, lifted[TOTAL])
     for k in range(size):
         lifted[TOTAL, k] += lifted[LOAD, k]
-    combine(lifted[TOTAL], ws.square[REDUCED_T], size, size, lifted[IMAGE])
-    combine(lifted[IMAGE], ws.square[REDUCED], size, size, lifted[RESPONSE])
-    combine(lifted[RESPONSE], ws.square[NORMAL], size, size, lifted[MOVE])
+    combine(lifted[TOTAL], cube[REDUCED_T], size, size, lifted[IMAGE])
+    combine(lifted[IMAGE], cube[REDUCED], size, size, lifted[RESPONSE])
+    combine(lifted[RESPONSE], cube[NORMAL], size, size, lifted[MOVE])
     for k in range(size):
         lifted[MOVE, k] = lifted[TOTAL, k] - lifted[MOVE, k]
     for e in range(n_rows):
         factor = solution[n_columns + e]
-        x = ws.active[1, e]
+        x = index[ACTIVE_ROWS, e]
         pull = mu / t[x] - q[x]
         for k in range(size):
-            lifted[RESPONSE, k] -= factor * ws.stack[1, e, k]
-            lifted[PULL, k] += pull * ws.stack[1, e, k]
-    combine(lifted[RESPONSE], ws.column_lift, size, n, step)
+            lifted[RESPONSE, k] -= factor * cube[KEPT, e, k]
+            lifted[PULL, k] += pull * cube[KEPT, e, k]
+    combine(lifted[RESPONSE], wide[COLUMN_LIFT], size, n, step)
     for z in range(n):
         step[z] = ratio[z] * (right[z] - step[z])
     for e in range(n_columns):
-        step[ws.active[0, e]] = solution[e]
+        step[index[ACTIVE_COLUMNS, e]] = solution[e]
     slope = 0.0
     for z in range(n):
         slack_step[z] = (mu - s[z] * step[z]) / v[z] - s[z]
         slope -= residual[z] * step[z]
     for k in range(size):
         slope -= lifted[PULL, k] * lifted[MOVE, k]
-    change, multiplier_step = ws.row[CHANGE], ws.row[MULTIPLIER_STEP]
-    combine(lifted[MOVE], ws.row_lift, size, m, change)
+    change, multiplier_step = row[CHANGE], row[MULTIPLIER_STEP]
+    combine(lifted[MOVE], wide[ROW_LIFT], size, m, change)
     for x in range(m):
         multiplier_step[x] = (mu - q[x] * change[x]) / t[x] - q[x]
     for e in range(n_rows):
-        multiplier_step[ws.active[1, e]] = solution[n_columns + e]
+        multiplier_step[index[ACTIVE_ROWS, e]] = solution[n_columns + e]
     return slope
 
 
 @kernel
 def dual_residual(n: int, rank: int, mu: float, ws: Workspace) -> None:
     """Fill −(1 − c − s − μ aᵀPa), the dual residual with one copy of −μ log det H."""
+    column, wide, cube = ws.column, ws.wide, ws.cube
     k = 0
     for i in range(rank):
         for j in range(i, rank):
             factor = 1.0 if i == j else 1.4142135623730951
-            ws.lifted[BARRIER, k] = mu * factor * ws.small[INVERSE, i, j]
+            cube[VECTORS, BARRIER, k] = mu * factor * cube[INVERSE, i, j]
             k += 1
-    residual = ws.column[RESIDUAL]
-    combine(ws.lifted[BARRIER], ws.column_lift, k, n, residual)
+    residual = column[RESIDUAL]
+    combine(cube[VECTORS, BARRIER], wide[COLUMN_LIFT], k, n, residual)
     for z in range(n):
-        residual[z] += ws.column[2, z] + ws.column[SLACK, z] - 1.0
+        residual[z] += column[2, z] + column[SLACK, z] - 1.0

@@ -23,8 +23,12 @@ from ossb.graves_lai.linear.workspace import (
     BEST,
     BEST_GRADIENT,
     BEST_WEIGHT,
+    COLUMN_ARMS,
+    COLUMN_ARMS_T,
     COLUMNS,
+    COUNT,
     GRAM,
+    GROUPS,
     INVERSE,
     ITERATIONS,
     LOWER,
@@ -32,10 +36,13 @@ from ossb.graves_lai.linear.workspace import (
     ONES,
     PRIMAL,
     ROUNDS,
+    ROW_ARMS,
     ROWS,
     SPARE,
     START,
+    VECTORS,
     WEIGHTS,
+    WORKING,
     Workspace,
 )
 from ossb.kernels import kernel
@@ -54,30 +61,32 @@ def gather(
     ws: Workspace,
 ) -> None:
     """Copy the working columns a = z/√cost and rows b = z/margin."""
-    for e in range(ws.count[COLUMNS]):
-        x = ws.working[COLUMNS, e]
+    wide, tall, index = ws.wide, ws.tall, ws.indices
+    for e in range(index[COUNT, COLUMNS]):
+        x = index[WORKING + COLUMNS, e]
         for i in range(rank):
             entry = coordinates[i, x] * root_cost[x]
-            ws.column_arms[e, i] = entry
-            ws.column_arms_t[i, e] = entry
-    for e in range(ws.count[ROWS]):
-        x = ws.working[ROWS, e]
+            tall[COLUMN_ARMS, e, i] = entry
+            wide[COLUMN_ARMS_T, i, e] = entry
+    for e in range(index[COUNT, ROWS]):
+        x = index[WORKING + ROWS, e]
         for i in range(rank):
-            ws.row_arms[i, e] = coordinates[i, x] * inverse_margin[x]
+            wide[ROW_ARMS, i, e] = coordinates[i, x] * inverse_margin[x]
 
 
 @kernel
 def design_gram(held: np.ndarray, rank: int, ws: Workspace) -> bool:
     """Factor H(held) of the working columns into small[GRAM]; False if singular."""
-    gram = ws.small[GRAM]
+    tall, cube, index = ws.tall, ws.cube, ws.indices
+    gram = cube[GRAM]
     for i in range(rank):
         for j in range(i, rank):
             gram[i, j] = 0.0
-    for e in range(ws.count[COLUMNS]):
+    for e in range(index[COUNT, COLUMNS]):
         for i in range(rank):
-            factor = held[e] * ws.column_arms[e, i]
+            factor = held[e] * tall[COLUMN_ARMS, e, i]
             for j in range(i, rank):
-                gram[i, j] += factor * ws.column_arms[e, j]
+                gram[i, j] += factor * tall[COLUMN_ARMS, e, j]
     return cholesky(gram, rank)
 
 
@@ -91,10 +100,11 @@ def price_arms(
     ws: Workspace,
 ) -> tuple[float, float]:
     """Fill h and c of every arm from H's factor and the best gradient; their maxima."""
-    value, price = ws.arm[ARM_VALUE], ws.arm[ARM_PRICE]
-    inverse_of_factored(ws.small[GRAM], rank, ws.small[SPARE], ws.small[INVERSE])
-    unpack(ws.lifted[BEST_GRADIENT], rank, ws.small[WEIGHTS])
-    quadratic_forms(coordinates, ws.small[INVERSE], ws.small[WEIGHTS], n_arms, rank, value, price)
+    cube, arm = ws.cube, ws.arm
+    value, price = arm[ARM_VALUE], arm[ARM_PRICE]
+    inverse_of_factored(cube[GRAM], rank, cube[SPARE], cube[INVERSE])
+    unpack(cube[VECTORS, BEST_GRADIENT], rank, cube[WEIGHTS])
+    quadratic_forms(coordinates, cube[INVERSE], cube[WEIGHTS], n_arms, rank, value, price)
     for z in range(n_arms):
         value[z] *= inverse_margin[z] * inverse_margin[z]
         price[z] *= inverse_cost[z]
@@ -104,17 +114,18 @@ def price_arms(
 @kernel
 def restart(gap: float, upper: float, n_old: int, m_old: int, ws: Workspace) -> float:
     """Prepare v and q of the next, warm, round; the first μ."""
-    n, m = ws.count[COLUMNS], ws.count[ROWS]
+    column, row, arm, index = ws.column, ws.row, ws.arm, ws.indices
+    n, m = index[COUNT, COLUMNS], index[COUNT, ROWS]
     barrier = 0.3 * gap * upper / (n + m)
     for e in range(n):
         slack = gap
         if e < n_old:
-            slack = max(1.0 - ws.arm[ARM_PRICE, ws.working[COLUMNS, e]], gap)
-            ws.column[PRIMAL, e] = max(ws.column[START, e], barrier / slack)
+            slack = max(1.0 - arm[ARM_PRICE, index[WORKING + COLUMNS, e]], gap)
+            column[PRIMAL, e] = max(column[START, e], barrier / slack)
         else:
-            ws.column[PRIMAL, e] = barrier / gap
+            column[PRIMAL, e] = barrier / gap
     for e in range(m_old, m):
-        ws.row[MULTIPLIER, e] = 0.0
+        row[MULTIPLIER, e] = 0.0
     return barrier
 
 
@@ -123,22 +134,23 @@ def solve_working_set(
     tolerance: float, rank: int, warm: bool, barrier: float, gap: float, ws: Workspace
 ) -> tuple[float, int]:
     """Solve the gathered sets, once more from cold if warm fails; best v in START, w in q."""
-    n, m = ws.count[COLUMNS], ws.count[ROWS]
+    column, row, index = ws.column, ws.row, ws.indices
+    n, m = index[COUNT, COLUMNS], index[COUNT, ROWS]
     upper, _, status, iterations = interior_point(
         n, m, rank, tolerance, 80, warm, barrier, 0.3 * gap, ws
     )
-    ws.count[ITERATIONS] += iterations
+    index[COUNT, ITERATIONS] += iterations
     if status != SOLVED and warm:
         for e in range(n):
-            ws.column[PRIMAL, e] = 1.0 / n
+            column[PRIMAL, e] = 1.0 / n
         upper, _, status, iterations = interior_point(
             n, m, rank, tolerance, 120, False, 0.0, 0.0, ws
         )
-        ws.count[ITERATIONS] += iterations
+        index[COUNT, ITERATIONS] += iterations
     for e in range(n):
-        ws.column[START, e] = ws.column[BEST, e]
+        column[START, e] = column[BEST, e]
     for e in range(m):
-        ws.row[MULTIPLIER, e] = ws.row[BEST_WEIGHT, e]
+        row[MULTIPLIER, e] = row[BEST_WEIGHT, e]
     return upper, status
 
 
@@ -147,41 +159,44 @@ def keep_best(
     highest: float, dearest: float, upper: float, lower: float, n_arms: int, ws: Workspace
 ) -> tuple[float, float]:
     """Update the global bounds, each with what proves it, in the per-arm arrays."""
-    plays, weight, below = ws.arm[ARM_PLAYS], ws.arm[ARM_WEIGHT], ws.arm[ARM_LOWER]
-    n, m = ws.count[COLUMNS], ws.count[ROWS]
+    column, row, arm, index = ws.column, ws.row, ws.arm, ws.indices
+    plays, weight, below = arm[ARM_PLAYS], arm[ARM_WEIGHT], arm[ARM_LOWER]
+    n, m = index[COUNT, COLUMNS], index[COUNT, ROWS]
     total_v, total_w = 0.0, 0.0
     for e in range(n):
-        total_v += ws.column[START, e]
+        total_v += column[START, e]
     for e in range(m):
-        total_w += ws.row[MULTIPLIER, e]
+        total_w += row[MULTIPLIER, e]
     if total_v * highest < upper:
         upper = total_v * highest
         for z in range(n_arms):
             plays[z] = 0.0
         for e in range(n):
-            plays[ws.working[COLUMNS, e]] = ws.column[START, e] * highest
+            plays[index[WORKING + COLUMNS, e]] = column[START, e] * highest
     if total_w > lower * dearest:
         lower = total_w / dearest
         for z in range(n_arms):
             weight[z] = 0.0
             below[z] = 0.0
         for e in range(n):
-            below[ws.working[COLUMNS, e]] = ws.column[LOWER, e]
+            below[index[WORKING + COLUMNS, e]] = column[LOWER, e]
         for e in range(m):
-            weight[ws.working[ROWS, e]] = ws.row[MULTIPLIER, e] / dearest
+            weight[index[WORKING + ROWS, e]] = row[MULTIPLIER, e] / dearest
     return upper, lower
 
 
 @kernel
 def unstretch(coordinates: np.ndarray, rank: int, ws: Workspace) -> None:
     """Whiten by H(v) where its pivots are far apart: near ties need it."""
-    gram = ws.small[GRAM]
+    column, cube, arm = ws.column, ws.cube, ws.arm
+    gram = cube[GRAM]
     low, high = gram[0, 0], gram[0, 0]
     for i in range(1, rank):
         low = min(low, gram[i, i])
         high = max(high, gram[i, i])
     if high > STRETCHED * low:
-        apply_whitening(gram, ws.column[ONES], coordinates.shape[1], rank, coordinates)
+        n_vectors = arm.shape[1] + coordinates.shape[0]
+        apply_whitening(gram, column[ONES], n_vectors, rank, coordinates)
 
 
 @kernel
@@ -202,36 +217,37 @@ def generate(
     start finds its working sets, v (START) and weights (MULTIPLIER) in the workspace, and
     ``gap`` says how good they are.
     """
-    root_cost = ws.arm[ARM_SCRATCH]
+    column, row, arm, index = ws.column, ws.row, ws.arm, ws.indices
+    root_cost = arm[ARM_SCRATCH]
     size = rank * (rank + 1) // 2
     complete = False
     barrier = 0.0
     if warm:
         total = 0.0
-        for e in range(ws.count[COLUMNS]):
-            total += ws.column[START, e]
-        barrier = 0.3 * gap * total / (ws.count[COLUMNS] + ws.count[ROWS])
-        for e in range(ws.count[COLUMNS]):
-            ws.column[PRIMAL, e] = max(ws.column[START, e], barrier)
+        for e in range(index[COUNT, COLUMNS]):
+            total += column[START, e]
+        barrier = 0.3 * gap * total / (index[COUNT, COLUMNS] + index[COUNT, ROWS])
+        for e in range(index[COUNT, COLUMNS]):
+            column[PRIMAL, e] = max(column[START, e], barrier)
     else:
         gap = 1.0
         complete = first_sets(coordinates, inverse_cost, inverse_margin, n_arms, rank, ws)
-        for e in range(ws.count[COLUMNS]):
-            ws.column[PRIMAL, e] = 1.0 / ws.count[COLUMNS]
+        for e in range(index[COUNT, COLUMNS]):
+            column[PRIMAL, e] = 1.0 / index[COUNT, COLUMNS]
     for z in range(n_arms):
         root_cost[z] = math.sqrt(inverse_cost[z])
     upper, lower = UNBOUNDED, 0.0
     settled = complete
     stalls = 0
-    ws.count[ITERATIONS] = 0
+    index[COUNT, ITERATIONS] = 0
     for rounds in range(1, MOST_ROUNDS):
-        ws.count[ROUNDS] = rounds
+        index[COUNT, ROUNDS] = rounds
         gather(coordinates, root_cost, inverse_margin, rank, ws)
         inner = 0.5 * tolerance
         if not settled:
             inner = max(inner, min(0.05, 0.1 * gap))
         bound, status = solve_working_set(inner, rank, warm, barrier, gap, ws)
-        if bound >= UNBOUNDED or not design_gram(ws.column[START], rank, ws):
+        if bound >= UNBOUNDED or not design_gram(column[START], rank, ws):
             return upper, lower, 10 + status
         highest, dearest = price_arms(coordinates, inverse_cost, inverse_margin, n_arms, rank, ws)
         before = gap
@@ -242,20 +258,18 @@ def generate(
         if complete:
             return upper, lower, STALLED
         unstretch(coordinates, rank, ws)
-        room = ws.working.shape[1] - max(4, size)
-        if ws.count[COLUMNS] > 4 * size + 24:
-            shrink(COLUMNS, ws.column[START], ws.arm[ARM_PRICE], 0.7, room, ws)
-        if ws.count[ROWS] > 4 * size + 24:
-            shrink(ROWS, ws.row[MULTIPLIER], ws.arm[ARM_VALUE], 0.5, room, ws)
-        n_old, m_old = ws.count[COLUMNS], ws.count[ROWS]
+        room = column.shape[1] - max(4, size)
+        if index[COUNT, COLUMNS] > 4 * size + 24:
+            shrink(COLUMNS, column[START], arm[ARM_PRICE], 0.7, room, ws)
+        if index[COUNT, ROWS] > 4 * size + 24:
+            shrink(ROWS, row[MULTIPLIER], arm[ARM_VALUE], 0.5, room, ws)
+        n_old, m_old = index[COUNT, COLUMNS], index[COUNT, ROWS]
         most = max(4, size)
-        groups = min(4 * most, ws.group_value.shape[0])
+        groups = min(min(4 * most, GROUPS), n_arms)
         threshold = 1.0 + 0.1 * gap
         added = violators(
-            COLUMNS, ws.arm[ARM_PRICE], threshold, groups, most, coordinates, n_arms, rank, ws
-        ) + violators(
-            ROWS, ws.arm[ARM_VALUE], threshold, groups, most, coordinates, n_arms, rank, ws
-        )
+            COLUMNS, arm[ARM_PRICE], threshold, groups, most, coordinates, n_arms, rank, ws
+        ) + violators(ROWS, arm[ARM_VALUE], threshold, groups, most, coordinates, n_arms, rank, ws)
         if added == 0 and settled and gap > 0.999 * before:
             stalls += 1
         else:

@@ -10,14 +10,13 @@ import numpy as np
 
 from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
 from ossb.graves_lai.linear.memory import (
-    ACTIVE,
+    ARM_COST,
+    DESIGN,
     HELD_COLUMNS,
-    HELD_ROWS,
-    INVERSE_COST,
-    INVERSE_MARGIN,
+    OMEGA,
     PLAYED,
+    RHO,
     SUPPORT,
-    WEIGHTED,
 )
 from ossb.graves_lai.linear.passes import apply_whitening, quadratic_forms
 from ossb.graves_lai.linear.workspace import (
@@ -25,31 +24,30 @@ from ossb.graves_lai.linear.workspace import (
     ARM_PLAYS,
     ARM_WEIGHT,
     COLUMNS,
+    COUNT,
     GRAM,
     INVERSE,
+    INVERSE_COST,
+    INVERSE_MARGIN,
     ONES,
-    ROWS,
     SPARE,
     WEIGHTS,
+    WORKING,
     Workspace,
 )
 from ossb.kernels import kernel
 
 
 @kernel
-def verify(
-    inverse_cost: np.ndarray,
-    inverse_margin: np.ndarray,
-    rho: np.ndarray,
-    price: np.ndarray,
-    design: np.ndarray,
-    omega: np.ndarray,
-    columns: np.ndarray,
-    n_columns: int,
-    rows: np.ndarray,
-    n_rows: int,
+def held_bounds(
+    arm: np.ndarray, held: np.ndarray, lists: np.ndarray, n: int, m: int
 ) -> tuple[float, float, float]:
-    """Bounds of C/2 by a held solution, and the factor that makes its design feasible."""
+    """Bounds of C/2 by a held solution, and the factor that makes its design feasible.
+
+    One pass over the arms; the first n columns and m rows of the lists carry weight.
+    """
+    inverse_cost, inverse_margin = arm[INVERSE_COST], arm[INVERSE_MARGIN]
+    design, omega, rho, price = held[DESIGN], held[OMEGA], held[RHO], held[ARM_COST]
     n_arms = rho.shape[0]
     h0, h1, c0, c1 = 0.0, 0.0, 0.0, 0.0
     for z in range(0, n_arms - 1, 2):
@@ -64,12 +62,22 @@ def verify(
     highest = max(h0, h1)
     dearest = max(c0, c1)
     upper, lower = 0.0, 0.0
-    for e in range(n_columns):
-        upper += design[columns[e]] / inverse_cost[columns[e]]
-    for e in range(n_rows):
-        x = rows[e]
-        lower += omega[x] * inverse_margin[x] * inverse_margin[x]
-    return highest * upper, lower / dearest if dearest > 0.0 else 0.0, highest
+    for e in range(n):
+        z = lists[0, e]
+        upper += design[z] / inverse_cost[z]
+    for e in range(m):
+        z = lists[1, e]
+        lower += omega[z] * inverse_margin[z] * inverse_margin[z]
+    if not dearest > 0.0:
+        return highest * upper, 0.0, highest
+    return highest * upper, lower / dearest, highest
+
+
+@kernel
+def verify(arm: np.ndarray, held: np.ndarray, lists: np.ndarray, n: int, m: int) -> float:
+    """Certified relative gap of a held solution at the gaps in ``arm``."""
+    upper, lower, _ = held_bounds(arm, held, lists, n, m)
+    return max(0.0, 1.0 - lower / upper) if upper > 0.0 else 1.0
 
 
 @kernel
@@ -120,74 +128,47 @@ def sparse_gram(
 
 
 @kernel
-def list_held(
-    gap: np.ndarray,
-    rho: np.ndarray,
-    price: np.ndarray,
-    n_arms: int,
-    columns: np.ndarray,
-    rows: np.ndarray,
-    size: np.ndarray,
-    ws: Workspace,
-) -> None:
+def list_held(held: np.ndarray, lists: np.ndarray, size: np.ndarray, ws: Workspace) -> None:
     """List the held columns and rows, those the optimum seems to rest on first."""
-    inverse_cost, inverse_margin = gap[INVERSE_COST], gap[INVERSE_MARGIN]
-    plays, weight = ws.arm[ARM_PLAYS], ws.arm[ARM_WEIGHT]
+    arm, index = ws.arm, ws.indices
+    inverse_cost, inverse_margin = arm[INVERSE_COST], arm[INVERSE_MARGIN]
+    plays, weight, rho, price = arm[ARM_PLAYS], arm[ARM_WEIGHT], held[RHO], held[ARM_COST]
     total_v, total_w, highest, dearest = 0.0, 0.0, 1e-300, 1e-300
-    for z in range(n_arms):
+    for z in range(rho.shape[0]):
         total_v += plays[z]
         total_w += weight[z]
         highest = max(highest, rho[z] * inverse_margin[z] * inverse_margin[z])
         dearest = max(dearest, price[z] * inverse_cost[z])
-    n, m = ws.count[COLUMNS], ws.count[ROWS]
-    count = 0
-    for first in range(2):
-        for e in range(n):
-            z = ws.working[COLUMNS, e]
-            slack = 1.0 - price[z] * inverse_cost[z] / dearest
-            if (plays[z] > total_v * slack) == (first == 0):
-                columns[count] = z
-                count += 1
-        if first == 0:
-            size[SUPPORT] = count
-    size[HELD_COLUMNS] = count
-    size[PLAYED] = count
-    count = 0
-    for first in range(2):
-        for e in range(m):
-            x = ws.working[ROWS, e]
-            ratio = rho[x] * inverse_margin[x] * inverse_margin[x] / highest
-            tight = ratio > 1e-300
-            if tight:
-                tight = weight[x] > -total_w * math.log(ratio)
-            if tight == (first == 0):
-                rows[count] = x
-                count += 1
-        if first == 0:
-            size[ACTIVE] = count
-    size[HELD_ROWS] = count
-    size[WEIGHTED] = count
+    for kind in range(2):
+        count = 0
+        for first in range(2):
+            for e in range(index[COUNT, kind]):
+                x = index[WORKING + kind, e]
+                if kind == COLUMNS:
+                    tight = plays[x] > total_v * (1.0 - price[x] * inverse_cost[x] / dearest)
+                else:
+                    ratio = rho[x] * inverse_margin[x] * inverse_margin[x] / highest
+                    tight = weight[x] > -total_w * math.log(max(ratio, 1e-300))
+                if tight == (first == 0):
+                    lists[kind, count] = x
+                    count += 1
+            if first == 0:
+                size[SUPPORT + kind] = count
+        size[HELD_COLUMNS + kind] = count
+        size[PLAYED + kind] = count
 
 
 @kernel
-def hold(
-    gap: np.ndarray,
-    rank: int,
-    coordinates: np.ndarray,
-    rho: np.ndarray,
-    price: np.ndarray,
-    design: np.ndarray,
-    omega: np.ndarray,
-    shape: np.ndarray,
-    ws: Workspace,
-) -> bool:
+def hold(rank: int, coordinates: np.ndarray, held: np.ndarray, ws: Workspace) -> bool:
     """Cache what ``verify`` needs of the solution in ``ws.arm``; coordinates become G(η) = I.
 
-    False, with nothing held, if the design does not span.
+    False if the design does not span.
     """
-    n_arms = rho.shape[0]
-    inverse_cost, inverse_margin = gap[INVERSE_COST], gap[INVERSE_MARGIN]
-    plays, weight, below = ws.arm[ARM_PLAYS], ws.arm[ARM_WEIGHT], ws.arm[ARM_LOWER]
+    arm, cube, column = ws.arm, ws.cube, ws.column
+    n_arms = arm.shape[1]
+    inverse_cost, inverse_margin = arm[INVERSE_COST], arm[INVERSE_MARGIN]
+    plays, weight, below = arm[ARM_PLAYS], arm[ARM_WEIGHT], arm[ARM_LOWER]
+    design, omega = held[DESIGN], held[OMEGA]
     total = 0.0
     for z in range(n_arms):
         total += weight[z]
@@ -196,23 +177,25 @@ def hold(
         if weight[z] > 0.0:
             omega[z] = weight[z] / (inverse_margin[z] * inverse_margin[z])
         below[z] *= inverse_cost[z]
-    gram = ws.small[GRAM]
+    gram, shape = cube[GRAM], cube[INVERSE]
     sparse_gram(coordinates, design, n_arms, rank, gram)
     if not cholesky(gram, rank):
         return False
     for i in range(rank):
-        ws.column[ONES, i] = 1.0
-    apply_whitening(gram, ws.column[ONES], coordinates.shape[1], rank, coordinates)
+        column[ONES, i] = 1.0
+    apply_whitening(gram, column[ONES], n_arms + coordinates.shape[0], rank, coordinates)
     sparse_gram(coordinates, below, n_arms, rank, gram)
-    if total > 0.0 and cholesky(gram, rank):
-        inverse_of_factored(gram, rank, ws.small[SPARE], shape)
-    else:
-        for i in range(rank):
-            for j in range(rank):
-                shape[i, j] = 1.0 if i == j else 0.0
-    outer_weights(coordinates, shape, omega, n_arms, rank, ws.small[WEIGHTS])
+    spans = total > 0.0 and cholesky(gram, rank)
+    if spans:
+        inverse_of_factored(gram, rank, cube[SPARE], shape)
     for i in range(rank):
         for j in range(rank):
-            ws.small[INVERSE, i, j] = 1.0 if i == j else 0.0
-    quadratic_forms(coordinates, ws.small[INVERSE], ws.small[WEIGHTS], n_arms, rank, rho, price)
+            if not spans:
+                shape[i, j] = 1.0 if i == j else 0.0
+            coordinates[i, n_arms + coordinates.shape[0] + j] = shape[i, j]
+    outer_weights(coordinates, shape, omega, n_arms, rank, cube[WEIGHTS])
+    for i in range(rank):
+        for j in range(rank):
+            shape[i, j] = 1.0 if i == j else 0.0
+    quadratic_forms(coordinates, shape, cube[WEIGHTS], n_arms, rank, held[RHO], held[ARM_COST])
     return True

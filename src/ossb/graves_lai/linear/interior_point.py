@@ -16,6 +16,10 @@ from ossb.graves_lai.linear.workspace import (
     BEST,
     BEST_GRADIENT,
     BEST_WEIGHT,
+    COLUMN_ARMS,
+    COLUMN_ARMS_T,
+    COLUMN_LIFT,
+    COLUMN_LIFT_T,
     GRADIENT,
     INVERSE,
     LOGARITHM,
@@ -25,12 +29,17 @@ from ossb.graves_lai.linear.workspace import (
     ONES,
     PRICE,
     PRIMAL,
+    ROW_ARMS,
+    ROW_IMAGES,
+    ROW_LIFT,
+    ROW_LIFT_T,
     SLACK,
     SLACK_STEP,
     STEP,
     TRIAL,
     TRIAL_LOGARITHM,
     VALUE,
+    VECTORS,
     WEIGHT,
     Workspace,
 )
@@ -84,16 +93,17 @@ def keep_central(
 @kernel
 def rescale(factor: float, n: int, m: int, rank: int, ws: Workspace) -> None:
     """Multiply v by the factor in place, with everything that depends on it."""
+    column, row, wide, cube = ws.column, ws.row, ws.wide, ws.cube
     inverse = 1.0 / factor
     for z in range(n):
-        ws.column[PRIMAL, z] *= factor
+        column[PRIMAL, z] *= factor
     for i in range(rank):
         for j in range(rank):
-            ws.small[INVERSE, i, j] *= inverse
+            cube[INVERSE, i, j] *= inverse
         for x in range(m):
-            ws.row_images[i, x] *= inverse
+            wide[ROW_IMAGES, i, x] *= inverse
     for x in range(m):
-        ws.row[VALUE, x] *= inverse
+        row[VALUE, x] *= inverse
 
 
 @kernel
@@ -101,8 +111,9 @@ def line_search(
     n: int, m: int, rank: int, mu: float, slope: float, logdet: float, ws: Workspace
 ) -> tuple[float, float]:
     """Move v along its step until the merit falls; the step taken (0: none) and log det H."""
-    v, step, trial = ws.column[PRIMAL], ws.column[STEP], ws.column[TRIAL]
-    t, value, trial_t = ws.row[LOGARITHM], ws.row[VALUE], ws.row[TRIAL_LOGARITHM]
+    column, row, wide, tall, cube = ws.column, ws.row, ws.wide, ws.tall, ws.cube
+    v, step, trial = column[PRIMAL], column[STEP], column[TRIAL]
+    t, value, trial_t = row[LOGARITHM], row[VALUE], row[TRIAL_LOGARITHM]
     length = longest_step(step, v, n)
     total_step = 0.0
     slack = 0.0
@@ -114,7 +125,7 @@ def line_search(
         for z in range(n):
             trial[z] = v[z] + length * step[z]
         new_logdet = constraint_values(
-            ws.column_arms, trial, n, ws.row_arms, m, rank, ws.small, ws.row_images, value
+            tall[COLUMN_ARMS], trial, n, wide[ROW_ARMS], m, rank, cube, wide[ROW_IMAGES], value
         )
         inside = new_logdet > BROKEN
         if inside:
@@ -141,15 +152,16 @@ def line_search(
 @kernel
 def first_multipliers(n: int, m: int, size: int, warm: bool, barrier: float, ws: Workspace) -> None:
     """Choose q and s at the start; the gradients are already there."""
-    q, t = ws.row[MULTIPLIER], ws.row[LOGARITHM]
-    s, price = ws.column[SLACK], ws.column[PRICE]
+    column, row, wide, tall, cube = ws.column, ws.row, ws.wide, ws.tall, ws.cube
+    q, t = row[MULTIPLIER], row[LOGARITHM]
+    s, price = column[SLACK], column[PRICE]
     for x in range(m):
         q[x] = max(q[x], barrier / t[x]) if warm else 1.0 / t[x]
-    combine(q, ws.row_lift_t, m, size, ws.lifted[GRADIENT])
-    combine(ws.lifted[GRADIENT], ws.column_lift, size, n, price)
+    combine(q, tall[ROW_LIFT_T], m, size, cube[VECTORS, GRADIENT])
+    combine(cube[VECTORS, GRADIENT], wide[COLUMN_LIFT], size, n, price)
     if warm:
         for z in range(n):
-            s[z] = max(1.0 - price[z], barrier / ws.column[PRIMAL, z])
+            s[z] = max(1.0 - price[z], barrier / column[PRIMAL, z])
         return
     dearest = 1e-300
     for z in range(n):
@@ -166,10 +178,11 @@ def record_bounds(
     n: int, m: int, size: int, upper: float, lower: float, ws: Workspace
 ) -> tuple[float, float]:
     """Fill gradient and prices; keep the best certificate of either side, each whole."""
-    v, price = ws.column[PRIMAL], ws.column[PRICE]
-    q, value = ws.row[MULTIPLIER], ws.row[VALUE]
-    combine(q, ws.row_lift_t, m, size, ws.lifted[GRADIENT])
-    combine(ws.lifted[GRADIENT], ws.column_lift, size, n, price)
+    column, row, wide, tall, cube = ws.column, ws.row, ws.wide, ws.tall, ws.cube
+    v, price = column[PRIMAL], column[PRICE]
+    q, value = row[MULTIPLIER], row[VALUE]
+    combine(q, tall[ROW_LIFT_T], m, size, cube[VECTORS, GRADIENT])
+    combine(cube[VECTORS, GRADIENT], wide[COLUMN_LIFT], size, n, price)
     dearest = 1e-300
     total_v = 0.0
     for z in range(n):
@@ -183,27 +196,28 @@ def record_bounds(
     if total_v * highest < upper:
         upper = total_v * highest
         for z in range(n):
-            ws.column[BEST, z] = v[z] * highest
+            column[BEST, z] = v[z] * highest
     if total_q > lower * dearest:
         lower = total_q / dearest
         inverse = 1.0 / dearest
         for x in range(m):
-            ws.row[BEST_WEIGHT, x] = q[x] * value[x] * inverse
+            row[BEST_WEIGHT, x] = q[x] * value[x] * inverse
         for k in range(size):
-            ws.lifted[BEST_GRADIENT, k] = ws.lifted[GRADIENT, k] * inverse
+            cube[VECTORS, BEST_GRADIENT, k] = cube[VECTORS, GRADIENT, k] * inverse
         for z in range(n):
-            ws.column[LOWER, z] = v[z]
+            column[LOWER, z] = v[z]
     return upper, lower
 
 
 @kernel
 def start_point(n: int, m: int, rank: int, warm: bool, margin: float, ws: Workspace) -> float:
     """Scale v to be strictly feasible; log det H, or BROKEN."""
+    column, row, wide, tall, cube = ws.column, ws.row, ws.wide, ws.tall, ws.cube
     for z in range(n):
-        ws.column[ONES, z] = 1.0
-    value = ws.row[VALUE]
+        column[ONES, z] = 1.0
+    value = row[VALUE]
     logdet = constraint_values(
-        ws.column_arms, ws.column[PRIMAL], n, ws.row_arms, m, rank, ws.small, ws.row_images, value
+        tall[COLUMN_ARMS], column[PRIMAL], n, wide[ROW_ARMS], m, rank, cube, wide[ROW_IMAGES], value
     )
     if not logdet > BROKEN:
         return BROKEN
@@ -219,7 +233,7 @@ def start_point(n: int, m: int, rank: int, warm: bool, margin: float, ws: Worksp
         rescale(factor, n, m, rank, ws)
         logdet += rank * math.log(factor)
     for x in range(m):
-        ws.row[LOGARITHM, x] = -math.log(value[x])
+        row[LOGARITHM, x] = -math.log(value[x])
     return logdet
 
 
@@ -241,19 +255,20 @@ def interior_point(
     best v, weights, gradient and the v that belongs to them are left in the workspace.
     ``barrier`` and ``margin`` are the first μ and the relative slack of a warm start.
     """
+    column, row, wide, tall = ws.column, ws.row, ws.wide, ws.tall
     size = rank * (rank + 1) // 2
     upper, lower = UNBOUNDED, 0.0
     logdet = start_point(n, m, rank, warm, margin, ws)
     if not logdet > BROKEN:
         return upper, lower, SINGULAR, 0
-    lift(ws.column_arms_t, ws.column[ONES], n, rank, ws.column_lift, ws.column_lift_t)
-    v, s = ws.column[PRIMAL], ws.column[SLACK]
-    q, t, value, inverse = ws.row[MULTIPLIER], ws.row[LOGARITHM], ws.row[VALUE], ws.row[WEIGHT]
+    lift(wide[COLUMN_ARMS_T], column[ONES], n, rank, wide[COLUMN_LIFT], tall[COLUMN_LIFT_T])
+    v, s = column[PRIMAL], column[SLACK]
+    q, t, value, inverse = row[MULTIPLIER], row[LOGARITHM], row[VALUE], row[WEIGHT]
     centring = 0.05
     for iteration in range(limit + 1):
         for x in range(m):
             inverse[x] = 1.0 / value[x]
-        lift(ws.row_images, inverse, m, rank, ws.row_lift, ws.row_lift_t)
+        lift(wide[ROW_IMAGES], inverse, m, rank, wide[ROW_LIFT], tall[ROW_LIFT_T])
         if iteration == 0:
             first_multipliers(n, m, size, warm, barrier, ws)
         upper, lower = record_bounds(n, m, size, upper, lower, ws)
@@ -270,14 +285,14 @@ def interior_point(
         if not slope < FAILED:
             return upper, lower, NO_DIRECTION, iteration
         length = min(
-            longest_step(ws.column[SLACK_STEP], s, n),
-            longest_step(ws.row[MULTIPLIER_STEP], q, m),
+            longest_step(column[SLACK_STEP], s, n),
+            longest_step(row[MULTIPLIER_STEP], q, m),
         )
         moved, logdet = line_search(n, m, rank, mu, slope, logdet, ws)
         if moved == 0.0:
             return upper, lower, NO_DESCENT, iteration
-        keep_central(v, s, ws.column[SLACK_STEP], length, n, mu)
-        keep_central(t, q, ws.row[MULTIPLIER_STEP], length, m, mu)
+        keep_central(v, s, column[SLACK_STEP], length, n, mu)
+        keep_central(t, q, row[MULTIPLIER_STEP], length, m, mu)
         shortest = min(moved, length)
         floor = 0.05 if shortest < 0.95 else 0.01
         centring = min(0.9, max(floor, (1.0 - shortest) * (1.0 - shortest)))

@@ -13,9 +13,9 @@ import numpy as np
 from ossb.graves_lai.linear.workspace import Workspace, workspace
 
 # Entries of LinearMemory.size[slot].
-SUPPORT, ACTIVE, HELD_COLUMNS, HELD_ROWS, PLAYED, WEIGHTED, RANK = range(7)
-# Rows of LinearMemory.gap.
-INVERSE_COST, INVERSE_MARGIN = 0, 1
+SUPPORT, ACTIVE, HELD_COLUMNS, HELD_ROWS, PLAYED, WEIGHTED, RANK, LEADER, STAMP = range(9)
+# Rows of LinearMemory.held[slot].
+DESIGN, OMEGA, RHO, ARM_COST = range(4)
 # Entries of LinearMemory.statistic: how the rounds were answered.
 CLOCK, VERIFIED, NEWTON, WARM, COLD, FAILURES = range(6)
 
@@ -27,20 +27,11 @@ class LinearMemory(NamedTuple):
     """Held solutions and work arrays; ``start`` makes one, ``rates`` changes it in place."""
 
     arms: np.ndarray  # (span, K), coordinates in the span of the arms
+    coordinates: np.ndarray  # (slots, span, K + 2 span); the last span columns are G₁⁻¹
+    held: np.ndarray  # (slots + 1, 4, K): η/2, ω, ρ, prices; the last is Newton's trial
+    lists: np.ndarray  # int64 (slots, 2, capacity): columns and rows, active ones first
+    size: np.ndarray  # int64 (slots, 9)
     slot_of: np.ndarray  # int64 (K,), the slot of each leader or -1
-    leader: np.ndarray  # int64 (slots,), or -1
-    stamp: np.ndarray  # int64 (slots,), when last used
-    coordinates: np.ndarray  # (slots, span, K + span)
-    rho: np.ndarray  # (slots, K)
-    price: np.ndarray  # (slots, K)
-    design: np.ndarray  # (slots, K), η / 2 of the held solution
-    omega: np.ndarray  # (slots, K)
-    columns: np.ndarray  # int64 (slots, capacity), support first
-    rows: np.ndarray  # int64 (slots, capacity), active alternatives first
-    size: np.ndarray  # int64 (slots, 7)
-    shape: np.ndarray  # (slots, span, span), G₁⁻¹
-    gap: np.ndarray  # (2, K), inverse costs and margins of the round
-    trial: np.ndarray  # (4, K), design, omega, rho, price of a Newton trial
     statistic: np.ndarray  # int64 (6,)
     work: Workspace
 
@@ -55,23 +46,15 @@ def start(arms: np.ndarray, slots: int = MOST_SLOTS) -> LinearMemory:
     span, n_arms = reduced.shape
     slots = max(1, min(slots, n_arms, BUDGET // max(1, n_arms * span)))
     work = workspace(span, n_arms)
-    room = work.working.shape[1]
+    size = np.zeros((slots, 9), np.int64)
+    size[:, LEADER] = -1
     return LinearMemory(
         arms=reduced,
+        coordinates=np.zeros((slots, span, n_arms + 2 * span)),
+        held=np.zeros((slots + 1, 4, n_arms)),
+        lists=np.zeros((slots, 2, work.row.shape[1]), np.int64),
+        size=size,
         slot_of=np.full(n_arms, -1, np.int64),
-        leader=np.full(slots, -1, np.int64),
-        stamp=np.zeros(slots, np.int64),
-        coordinates=np.zeros((slots, span, n_arms + span)),
-        rho=np.zeros((slots, n_arms)),
-        price=np.zeros((slots, n_arms)),
-        design=np.zeros((slots, n_arms)),
-        omega=np.zeros((slots, n_arms)),
-        columns=np.zeros((slots, room), np.int64),
-        rows=np.zeros((slots, room), np.int64),
-        size=np.zeros((slots, 7), np.int64),
-        shape=np.zeros((slots, span, span)),
-        gap=np.zeros((2, n_arms)),
-        trial=np.zeros((4, n_arms)),
         statistic=np.zeros(6, np.int64),
         work=work,
     )

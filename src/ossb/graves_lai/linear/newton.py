@@ -11,8 +11,7 @@ import numpy as np
 
 from ossb.graves_lai.linear.algebra import combine, multiply, solve_general, weighted_gram
 from ossb.graves_lai.linear.held import verify
-from ossb.graves_lai.linear.interior_point import UNBOUNDED
-from ossb.graves_lai.linear.memory import INVERSE_COST, INVERSE_MARGIN
+from ossb.graves_lai.linear.memory import ARM_COST, DESIGN, OMEGA, RHO
 from ossb.graves_lai.linear.oracle import (
     BROKEN,
     add_symmetric_product,
@@ -22,14 +21,29 @@ from ossb.graves_lai.linear.oracle import (
 )
 from ossb.graves_lai.linear.passes import quadratic_forms
 from ossb.graves_lai.linear.workspace import (
+    COLUMN_ARMS,
+    COLUMN_ARMS_T,
+    COLUMN_LIFT,
+    COLUMN_LIFT_T,
     CURVATURE,
     GRADIENT,
     INVERSE,
+    INVERSE_COST,
+    INVERSE_MARGIN,
+    KKT,
     MULTIPLIER,
     ONES,
     PRICE,
     PRIMAL,
+    PRODUCTS,
+    ROW_ARMS,
+    ROW_IMAGES,
+    ROW_LIFT,
+    ROW_LIFT_T,
+    SOLUTION,
+    STACK,
     VALUE,
+    VECTORS,
     WEIGHT,
     WEIGHTS,
     Workspace,
@@ -39,68 +53,67 @@ from ossb.kernels import kernel
 MOST_ITERATIONS = 8
 RESIDUAL = 1e-9
 RIDGE = 1e-12
-# Rows of LinearMemory.trial.
-TRIAL_DESIGN, TRIAL_OMEGA, TRIAL_RHO, TRIAL_PRICE = range(4)
+FAILED = 2.0  # no gap is as large
 
 
 @kernel
 def newton_start(
-    gap: np.ndarray,
     rank: int,
     coordinates: np.ndarray,
-    columns: np.ndarray,
+    held: np.ndarray,
+    lists: np.ndarray,
     n: int,
-    rows: np.ndarray,
     m: int,
-    design: np.ndarray,
-    omega: np.ndarray,
     ws: Workspace,
 ) -> bool:
     """Gather the active set and its multipliers at the new gaps; False if one is not positive."""
-    inverse_cost, inverse_margin = gap[INVERSE_COST], gap[INVERSE_MARGIN]
+    column, row, wide, tall, arm = ws.column, ws.row, ws.wide, ws.tall, ws.arm
+    design, omega, columns, rows = held[DESIGN], held[OMEGA], lists[0], lists[1]
+    inverse_cost, inverse_margin = arm[INVERSE_COST], arm[INVERSE_MARGIN]
     for e in range(n):
         z = columns[e]
         root = math.sqrt(inverse_cost[z])
-        ws.column[PRIMAL, e] = design[z] / inverse_cost[z]
-        ws.column[ONES, e] = 1.0
+        column[PRIMAL, e] = design[z] / inverse_cost[z]
+        column[ONES, e] = 1.0
         if not design[z] > 0.0:
             return False
         for i in range(rank):
-            ws.column_arms[e, i] = coordinates[i, z] * root
-            ws.column_arms_t[i, e] = ws.column_arms[e, i]
+            tall[COLUMN_ARMS, e, i] = coordinates[i, z] * root
+            wide[COLUMN_ARMS_T, i, e] = tall[COLUMN_ARMS, e, i]
     for e in range(m):
         x = rows[e]
-        ws.row[MULTIPLIER, e] = omega[x] * inverse_margin[x] * inverse_margin[x]
+        row[MULTIPLIER, e] = omega[x] * inverse_margin[x] * inverse_margin[x]
         if not omega[x] > 0.0:
             return False
         for i in range(rank):
-            ws.row_arms[i, e] = coordinates[i, x] * inverse_margin[x]
-    lift(ws.column_arms_t, ws.column[ONES], n, rank, ws.column_lift, ws.column_lift_t)
+            wide[ROW_ARMS, i, e] = coordinates[i, x] * inverse_margin[x]
+    lift(wide[COLUMN_ARMS_T], column[ONES], n, rank, wide[COLUMN_LIFT], tall[COLUMN_LIFT_T])
     return True
 
 
 @kernel
 def newton_residual(n: int, m: int, rank: int, ws: Workspace) -> float:
-    """Fill the gradients and the right-hand side; the largest residual, or UNBOUNDED."""
+    """Fill the gradients and the right-hand side; the largest residual, 1e300 if there is none."""
+    column, row, wide, tall, cube = ws.column, ws.row, ws.wide, ws.tall, ws.cube
     size = rank * (rank + 1) // 2
-    value, inverse, solution = ws.row[VALUE], ws.row[WEIGHT], ws.solution[0]
+    value, inverse, solution = row[VALUE], row[WEIGHT], cube[VECTORS, SOLUTION]
     logdet = constraint_values(
-        ws.column_arms, ws.column[PRIMAL], n, ws.row_arms, m, rank, ws.small, ws.row_images, value
+        tall[COLUMN_ARMS], column[PRIMAL], n, wide[ROW_ARMS], m, rank, cube, wide[ROW_IMAGES], value
     )
     if not logdet > BROKEN:
-        return UNBOUNDED
+        return 1e300
     worst = 0.0
     for e in range(m):
         if not (1e-100 < value[e] < 1e100):
-            return UNBOUNDED
+            return 1e300
         inverse[e] = 1.0 / value[e]
         solution[n + e] = math.log(value[e])
         worst = max(worst, abs(solution[n + e]))
-    lift(ws.row_images, inverse, m, rank, ws.row_lift, ws.row_lift_t)
-    combine(ws.row[MULTIPLIER], ws.row_lift_t, m, size, ws.lifted[GRADIENT])
-    combine(ws.lifted[GRADIENT], ws.column_lift, size, n, ws.column[PRICE])
+    lift(wide[ROW_IMAGES], inverse, m, rank, wide[ROW_LIFT], tall[ROW_LIFT_T])
+    combine(row[MULTIPLIER], tall[ROW_LIFT_T], m, size, cube[VECTORS, GRADIENT])
+    combine(cube[VECTORS, GRADIENT], wide[COLUMN_LIFT], size, n, column[PRICE])
     for e in range(n):
-        solution[e] = ws.column[PRICE, e] - 1.0
+        solution[e] = column[PRICE, e] - 1.0
         worst = max(worst, abs(solution[e]))
     return worst
 
@@ -108,20 +121,21 @@ def newton_residual(n: int, m: int, rank: int, ws: Workspace) -> float:
 @kernel
 def newton_step(n: int, m: int, rank: int, ws: Workspace) -> bool:
     """One full step; False if the system is singular or a multiplier loses its sign."""
+    column, row, wide, tall, cube = ws.column, ws.row, ws.wide, ws.tall, ws.cube
     size = rank * (rank + 1) // 2
-    q, weight, v = ws.row[MULTIPLIER], ws.row[WEIGHT], ws.column[PRIMAL]
-    curvature, kkt, crossed = ws.square[CURVATURE], ws.kkt[0], ws.kkt[1]
+    q, weight, v = row[MULTIPLIER], row[WEIGHT], column[PRIMAL]
+    curvature, kkt, crossed = cube[CURVATURE], cube[KKT], cube[PRODUCTS]
     for e in range(m):
         weight[e] = -q[e]
-    weighted_gram(ws.row_lift_t, weight, m, size, curvature)
-    unpack(ws.lifted[GRADIENT], rank, ws.small[WEIGHTS])
-    add_symmetric_product(ws.small[INVERSE], ws.small[WEIGHTS], rank, curvature)
+    weighted_gram(tall[ROW_LIFT_T], weight, m, size, curvature)
+    unpack(cube[VECTORS, GRADIENT], rank, cube[WEIGHTS])
+    add_symmetric_product(cube[INVERSE], cube[WEIGHTS], rank, curvature)
     for k in range(size):
         for j in range(k):
             curvature[k, j] = curvature[j, k]
-    multiply(ws.column_lift_t, curvature, n, size, size, ws.stack[0])
-    multiply(ws.stack[0], ws.column_lift, n, size, n, kkt)
-    multiply(ws.column_lift_t, ws.row_lift, n, size, m, crossed)
+    multiply(tall[COLUMN_LIFT_T], curvature, n, size, size, cube[STACK])
+    multiply(cube[STACK], wide[COLUMN_LIFT], n, size, n, kkt)
+    multiply(tall[COLUMN_LIFT_T], wide[ROW_LIFT], n, size, m, crossed)
     for e in range(n):
         kkt[e, e] += RIDGE
         for f in range(m):
@@ -131,7 +145,7 @@ def newton_step(n: int, m: int, rank: int, ws: Workspace) -> bool:
         for f in range(m):
             kkt[n + e, n + f] = 0.0
         kkt[n + e, n + e] = RIDGE
-    solution = ws.solution[0]
+    solution = cube[VECTORS, SOLUTION]
     if not solve_general(kkt, solution, n + m):
         return False
     for e in range(n):
@@ -147,65 +161,46 @@ def newton_step(n: int, m: int, rank: int, ws: Workspace) -> bool:
 
 @kernel
 def newton(
-    gap: np.ndarray,
     rank: int,
     coordinates: np.ndarray,
-    columns: np.ndarray,
+    held: np.ndarray,
+    lists: np.ndarray,
     n: int,
-    rows: np.ndarray,
     m: int,
-    design: np.ndarray,
-    omega: np.ndarray,
     trial: np.ndarray,
     ws: Workspace,
-) -> tuple[float, float]:
-    """Re-solve on the first n columns and m rows; bounds of C/2, UNBOUNDED above if it fails.
+) -> float:
+    """Re-solve on the first n columns and m rows; the certified gap, or FAILED.
 
-    The solution is left in ``trial``, its G⁻¹ in small[INVERSE].
+    The solution is left in ``trial``, its G⁻¹ in cube[INVERSE].
     """
-    if n == 0 or m == 0 or n + m > ws.kkt.shape[1]:
-        return UNBOUNDED, 0.0
-    if not newton_start(gap, rank, coordinates, columns, n, rows, m, design, omega, ws):
-        return UNBOUNDED, 0.0
+    column, row, cube, arm = ws.column, ws.row, ws.cube, ws.arm
+    if n == 0 or m == 0 or n + m > cube.shape[1]:
+        return FAILED
+    if not newton_start(rank, coordinates, held, lists, n, m, ws):
+        return FAILED
     converged = False
     for _ in range(MOST_ITERATIONS + 1):
         worst = newton_residual(n, m, rank, ws)
         if not worst < 1e100:
-            return UNBOUNDED, 0.0
+            return FAILED
         if worst < RESIDUAL:
             converged = True
             break
         if not newton_step(n, m, rank, ws):
-            return UNBOUNDED, 0.0
+            return FAILED
     if not converged:
-        return UNBOUNDED, 0.0
-    unpack(ws.lifted[GRADIENT], rank, ws.small[WEIGHTS])
+        return FAILED
+    unpack(cube[VECTORS, GRADIENT], rank, cube[WEIGHTS])
+    n_arms = arm.shape[1]
     quadratic_forms(
-        coordinates,
-        ws.small[INVERSE],
-        ws.small[WEIGHTS],
-        design.shape[0],
-        rank,
-        trial[TRIAL_RHO],
-        trial[TRIAL_PRICE],
+        coordinates, cube[INVERSE], cube[WEIGHTS], n_arms, rank, trial[RHO], trial[ARM_COST]
     )
-    inverse_cost, inverse_margin = gap[INVERSE_COST], gap[INVERSE_MARGIN]
     for e in range(n):
-        trial[TRIAL_DESIGN, columns[e]] = ws.column[PRIMAL, e] * inverse_cost[columns[e]]
+        z = lists[0, e]
+        trial[DESIGN, z] = column[PRIMAL, e] * arm[INVERSE_COST, z]
     for e in range(m):
-        x = rows[e]
-        weight = ws.row[MULTIPLIER, e] * ws.row[VALUE, e]
-        trial[TRIAL_OMEGA, x] = weight / (inverse_margin[x] * inverse_margin[x])
-    upper, lower, _ = verify(
-        inverse_cost,
-        inverse_margin,
-        trial[TRIAL_RHO],
-        trial[TRIAL_PRICE],
-        trial[TRIAL_DESIGN],
-        trial[TRIAL_OMEGA],
-        columns,
-        n,
-        rows,
-        m,
-    )
-    return upper, lower
+        z = lists[1, e]
+        margin = 1.0 / arm[INVERSE_MARGIN, z]
+        trial[OMEGA, z] = row[MULTIPLIER, e] * row[VALUE, e] * margin * margin
+    return verify(arm, trial, lists, n, m)

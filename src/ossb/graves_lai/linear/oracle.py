@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored, multiply, weighted_gram
+from ossb.graves_lai.linear.workspace import GRAM, INVERSE, SPARE
 from ossb.kernels import kernel
 
 ROOT2 = 1.4142135623730951
@@ -59,20 +60,20 @@ def constraint_values(
     rows: np.ndarray,
     m: int,
     rank: int,
-    small: np.ndarray,
+    cube: np.ndarray,
     images: np.ndarray,
     values: np.ndarray,
 ) -> float:
-    """Fill H's factor (small[0]), H⁻¹ (small[1]), y and h; log det H, or BROKEN if singular."""
-    gram = small[0]
-    inverse = small[1]
+    """Fill H's factor (GRAM), H⁻¹ (INVERSE), y and h; log det H, or BROKEN if singular."""
+    gram = cube[GRAM]
+    inverse = cube[INVERSE]
     weighted_gram(columns, weights, n, rank, gram)
     if not cholesky(gram, rank):
         return BROKEN
     logdet = 0.0
     for i in range(rank):
         logdet += math.log(gram[i, i])
-    inverse_of_factored(gram, rank, small[3], inverse)
+    inverse_of_factored(gram, rank, cube[SPARE], inverse)
     multiply(inverse, rows, rank, rank, m, images)
     for x in range(m):
         values[x] = 0.0

@@ -11,12 +11,13 @@ PARALLEL = 1e-24  # squared sine below which an arm counts as parallel to the le
 
 @kernel
 def project(arms: np.ndarray, leader: int, out: np.ndarray) -> int:
-    """Fill ``out`` (span, K + span) and return the rank: span − 1, or span if the leader is 0.
+    """Fill ``out`` (span, K + span or more) and return the rank.
 
-    The rank is 0 where every arm is parallel to the leader: there is nothing to rule out.
+    That is span − 1, or span if the leader is 0, or 0 where every arm is parallel to the
+    leader and there is nothing to rule out.
 
-    A Householder reflection takes the leader to an axis, which is left out.  The last columns
-    are the images of the unit vectors.  Arms parallel to the leader become exactly 0.
+    A Householder reflection takes the leader to an axis, which is left out.  The columns
+    after K are the images of the unit vectors.  Arms parallel to the leader become exactly 0.
     """
     span, n_arms = arms.shape
     axis = 0

@@ -7,8 +7,8 @@ import numpy as np
 from ossb.errors import InputError
 from ossb.graves_lai.linear.certificate import feasible_scale, lower_bound
 from ossb.graves_lai.linear.memory import (
-    INVERSE_COST,
-    INVERSE_MARGIN,
+    DESIGN,
+    OMEGA,
     PLAYED,
     RANK,
     WEIGHTED,
@@ -17,7 +17,7 @@ from ossb.graves_lai.linear.memory import (
     start,
 )
 from ossb.graves_lai.linear.rates import resolve
-from ossb.graves_lai.linear.workspace import lifted_size
+from ossb.graves_lai.linear.workspace import INVERSE_COST, INVERSE_MARGIN, lifted_size
 
 
 class LinearSolution(NamedTuple):
@@ -69,8 +69,8 @@ def solve(
     margin_unit = float(margins[others].max(initial=0.0)) or 1.0
     size = float(np.abs(arms).max()) or 1.0
     memory = start(arms / size, slots=1)
-    memory.gap[INVERSE_COST, others] = cost_unit / costs[others]
-    memory.gap[INVERSE_MARGIN, others] = margin_unit / margins[others]
+    memory.work.arm[INVERSE_COST, others] = cost_unit / costs[others]
+    memory.work.arm[INVERSE_MARGIN, others] = margin_unit / margins[others]
     if compiled is None:
         compiled = interpreted_seconds(memory) > PATIENCE
     # Half of what is asked, so that the bounds recomputed from the arms are close enough too.
@@ -95,10 +95,10 @@ def certified(
 ) -> LinearSolution:
     """The solution that slot 0 holds, with both bounds recomputed from the original arms."""
     rates = np.zeros(arms.shape[0])
-    played = memory.columns[0, : memory.size[0, PLAYED]]
-    rates[played] = 2.0 * memory.design[0, played] / (margin_unit * margin_unit)
-    alternatives = memory.rows[0, : memory.size[0, WEIGHTED]]
-    alternatives = np.sort(alternatives[memory.omega[0, alternatives] > 0.0])
+    played = memory.lists[0, 0, : memory.size[0, PLAYED]]
+    rates[played] = 2.0 * memory.held[0, DESIGN, played] / (margin_unit * margin_unit)
+    alternatives = memory.lists[0, 1, : memory.size[0, WEIGHTED]]
+    alternatives = np.sort(alternatives[memory.held[0, OMEGA, alternatives] > 0.0])
     directions, raw = confusing(arms, best, margins, alternatives, memory)
     lower, factor = lower_bound(arms, best, costs, directions, raw)
     scale = feasible_scale(arms, best, margins, rates)
@@ -147,8 +147,10 @@ def confusing(
     n_arms = arms.shape[0]
     rank = memory.size[0, RANK]
     coordinates = memory.coordinates[0, :rank]
-    images = coordinates[:, alternatives].T @ memory.shape[0, :rank, :rank]  # (n, r)
-    in_span = images @ coordinates[:, n_arms:]
+    span = memory.coordinates.shape[1]
+    shape = coordinates[:, n_arms + span : n_arms + span + rank]
+    images = coordinates[:, alternatives].T @ shape  # (n, r)
+    in_span = images @ coordinates[:, n_arms : n_arms + span]
     directions: np.ndarray = in_span @ span_basis(arms).T
     leader = arms[best]
     square = float(leader @ leader)
@@ -156,7 +158,7 @@ def confusing(
         directions = directions - np.outer(directions @ leader / square, leader)
     reach = (directions * arms[alternatives]).sum(axis=1)
     directions = directions * (margins[alternatives] / reach)[:, None]
-    raw = memory.omega[0, alternatives] * memory.gap[INVERSE_MARGIN, alternatives] ** 2
+    raw = memory.held[0, OMEGA, alternatives] * memory.work.arm[INVERSE_MARGIN, alternatives] ** 2
     return directions, raw / raw.max(initial=1e-300)
 
 

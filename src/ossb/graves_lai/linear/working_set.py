@@ -11,11 +11,17 @@ import numpy as np
 
 from ossb.graves_lai.linear.passes import along
 from ossb.graves_lai.linear.workspace import (
+    ARM_GROUP,
     ARM_PRICE,
     ARM_SCRATCH,
     ARM_VALUE,
     COLUMNS,
+    COUNT,
+    GROUP_BEST,
+    GROUP_CHOSEN,
+    MEMBER,
     ROWS,
+    WORKING,
     Workspace,
 )
 from ossb.kernels import kernel
@@ -26,11 +32,12 @@ SIMILAR = 0.98 * 0.98  # squared cosine above which two new arms count as one
 @kernel
 def enter(kind: int, x: int, ws: Workspace) -> None:
     """Put arm x into the working columns (kind 0) or rows (kind 1), if there is room."""
-    count = ws.count[kind]
-    if ws.member[kind, x] == 0 and count < ws.working.shape[1]:
-        ws.member[kind, x] = 1
-        ws.working[kind, count] = x
-        ws.count[kind] = count + 1
+    column, index = ws.column, ws.indices
+    count = index[COUNT, kind]
+    if index[MEMBER + kind, x] == 0 and count < column.shape[1]:
+        index[MEMBER + kind, x] = 1
+        index[WORKING + kind, count] = x
+        index[COUNT, kind] = count + 1
 
 
 @kernel
@@ -41,7 +48,8 @@ def spanning_arms(
 
     Only the residual norms are updated for all arms; the basis is orthogonalised exactly.
     """
-    left, image, basis = ws.arm[ARM_VALUE], ws.arm[ARM_PRICE], ws.small[0]
+    cube, arm = ws.cube, ws.arm
+    left, image, basis = arm[ARM_VALUE], arm[ARM_PRICE], cube[0]
     for z in range(n_arms):
         total = 0.0
         for i in range(rank):
@@ -96,9 +104,10 @@ def extreme_arms(
     ws: Workspace,
 ) -> None:
     """Enter the longest column and row along each start direction."""
-    image = ws.arm[ARM_SCRATCH]
-    for e in range(ws.directions.shape[0]):
-        along(coordinates, ws.directions[e], n_arms, rank, image)
+    arm, directions = ws.arm, ws.directions
+    image = arm[ARM_SCRATCH]
+    for e in range(directions.shape[0]):
+        along(coordinates, directions[e], n_arms, rank, image)
         column, row = 0, 0
         best_column, best_row = 0.0, 0.0
         for z in range(n_arms):
@@ -128,11 +137,12 @@ def first_sets(
     ws: Workspace,
 ) -> bool:
     """Choose the first working sets; True if they hold every arm that matters."""
-    ws.count[COLUMNS] = 0
-    ws.count[ROWS] = 0
+    arm, index = ws.arm, ws.indices
+    index[COUNT, COLUMNS] = 0
+    index[COUNT, ROWS] = 0
     for z in range(n_arms):
-        ws.member[COLUMNS, z] = 0
-        ws.member[ROWS, z] = 0
+        index[MEMBER + COLUMNS, z] = 0
+        index[MEMBER + ROWS, z] = 0
     if n_arms <= max(24, rank * (rank + 1)):
         for z in range(n_arms):
             total = 0.0
@@ -143,7 +153,7 @@ def first_sets(
                 enter(ROWS, z, ws)
         return True
     spanning_arms(coordinates, inverse_cost, COLUMNS, n_arms, rank, ws)
-    square = ws.arm[ARM_SCRATCH]
+    square = arm[ARM_SCRATCH]
     for z in range(n_arms):
         square[z] = inverse_margin[z] * inverse_margin[z]
     spanning_arms(coordinates, square, ROWS, n_arms, rank, ws)
@@ -167,8 +177,9 @@ def violators(
 
     The candidates are the best of each of ``n_groups`` interleaved groups of arms.
     """
-    best, chosen, value = ws.group[0], ws.group[1], ws.group_value
-    member = ws.member[kind]
+    column, arm, index = ws.column, ws.arm, ws.indices
+    best, chosen, value = index[GROUP_BEST], index[GROUP_CHOSEN], arm[ARM_GROUP]
+    member = index[MEMBER + kind]
     for g in range(n_groups):
         best[g] = -1
         value[g] = threshold
@@ -184,7 +195,7 @@ def violators(
         for g in range(n_groups):
             if best[g] >= 0 and (top < 0 or value[g] > value[top]):
                 top = g
-        if top < 0 or count == most or ws.count[kind] == ws.working.shape[1]:
+        if top < 0 or count == most or index[COUNT, kind] == column.shape[1]:
             return count
         z = best[top]
         best[top] = -1
@@ -219,24 +230,25 @@ def shrink(
 
     If more than ``room`` would stay, the ones with next to no weight go whatever their value.
     """
-    count = ws.count[kind]
+    index = ws.indices
+    count = index[COUNT, kind]
     total, top = 0.0, 0.0
     for e in range(count):
         total += held[e]
-        top = max(top, values[ws.working[kind, e]])
+        top = max(top, values[index[WORKING + kind, e]])
     stays = 0
     for e in range(count):
-        if held[e] > 1e-9 * total or values[ws.working[kind, e]] > share * top:
+        if held[e] > 1e-9 * total or values[index[WORKING + kind, e]] > share * top:
             stays += 1
     if stays > room:
         share = 2.0
     kept = 0
     for e in range(count):
-        x = ws.working[kind, e]
+        x = index[WORKING + kind, e]
         if held[e] > 1e-9 * total or values[x] > share * top:
-            ws.working[kind, kept] = x
+            index[WORKING + kind, kept] = x
             held[kept] = held[e]
             kept += 1
         else:
-            ws.member[kind, x] = 0
-    ws.count[kind] = kept
+            index[MEMBER + kind, x] = 0
+    index[COUNT, kind] = kept

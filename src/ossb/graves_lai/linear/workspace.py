@@ -14,47 +14,43 @@ STEP, SLACK_STEP, TRIAL, BEST, LOWER, ONES, START = 6, 7, 8, 9, 10, 11, 12
 # Rows of Workspace.row: one entry per arm that must be ruled out (a "row").
 MULTIPLIER, LOGARITHM, VALUE, WEIGHT = 0, 1, 2, 3
 MULTIPLIER_STEP, CHANGE, BEST_WEIGHT, TRIAL_LOGARITHM = 4, 5, 6, 7
-# Rows of Workspace.lifted: vectors in the space of symmetric matrices.
+# Matrices of Workspace.wide, one column per column or row of the working set.
+COLUMN_ARMS_T, ROW_ARMS, ROW_IMAGES, COLUMN_LIFT, ROW_LIFT = 0, 1, 2, 3, 4
+# Matrices of Workspace.tall, one row per column or row of the working set.
+COLUMN_ARMS, COLUMN_LIFT_T, ROW_LIFT_T = 0, 1, 2
+# Matrices of Workspace.cube: on symmetric matrices, on the arms' space, of the active system.
+CURVATURE, NORMAL, SCRATCH, FACTOR, REDUCED, REDUCED_T = 0, 1, 2, 3, 4, 5
+GRAM, INVERSE, WEIGHTS, SPARE = 6, 7, 8, 9
+STACK, KEPT, IMAGES, IMAGES_T, KEPT_T, KKT, PRODUCTS, CROSSED = 10, 11, 12, 13, 14, 15, 16, 17
+VECTORS = 18
+# Rows of Workspace.cube[VECTORS].
 GRADIENT, BARRIER, BEST_GRADIENT, PULL, LOAD, TOTAL, IMAGE, RESPONSE, MOVE = range(9)
-# Matrices of Workspace.square, acting on that space.
-CURVATURE, NORMAL, SCRATCH, FACTOR, REDUCED, REDUCED_T = range(6)
-# Matrices of Workspace.small, rank × rank.
-GRAM, INVERSE, WEIGHTS, SPARE = range(4)
+SOLUTION, SPARE_VECTOR = 9, 10
 # Rows of Workspace.arm: one entry per arm.
-ARM_VALUE, ARM_PRICE, ARM_PLAYS, ARM_WEIGHT, ARM_LOWER, ARM_SCRATCH = range(6)
-# Entries of Workspace.count.
+ARM_VALUE, ARM_PRICE, ARM_PLAYS, ARM_WEIGHT, ARM_LOWER, ARM_SCRATCH, ARM_GROUP = range(7)
+INVERSE_COST, INVERSE_MARGIN = 7, 8
+# Rows of Workspace.indices; those of columns and rows are MEMBER + COLUMNS, MEMBER + ROWS, …
+MEMBER, WORKING, ACTIVE_COLUMNS, ACTIVE_ROWS, GROUP_BEST, GROUP_CHOSEN, COUNT = 0, 2, 4, 5, 6, 7, 8
+# Entries of Workspace.indices[COUNT].
 COLUMNS, ROWS, ROUNDS, ITERATIONS = range(4)
 
 GROUPS = 256
 
 
 class Workspace(NamedTuple):
-    """Scratch arrays; nothing in them outlives one call."""
+    """Scratch arrays; nothing in them outlives one call.
+
+    Few and large, and read once at the head of a kernel: every use of a field makes the
+    compiler load the whole tuple.
+    """
 
     column: np.ndarray  # (13, capacity)
     row: np.ndarray  # (8, capacity)
-    lifted: np.ndarray  # (9, p), p = r(r + 1)/2
-    square: np.ndarray  # (6, p, p)
-    small: np.ndarray  # (4, r, r)
-    column_arms: np.ndarray  # (capacity, r)
-    column_arms_t: np.ndarray  # (r, capacity)
-    row_arms: np.ndarray  # (r, capacity)
-    row_images: np.ndarray  # (r, capacity)
-    column_lift: np.ndarray  # (p, capacity)
-    column_lift_t: np.ndarray  # (capacity, p)
-    row_lift: np.ndarray  # (p, capacity)
-    row_lift_t: np.ndarray  # (capacity, p)
-    stack: np.ndarray  # (4, limit, p)
-    stack_t: np.ndarray  # (2, p, limit)
-    kkt: np.ndarray  # (3, limit, limit)
-    solution: np.ndarray  # (2, limit)
-    active: np.ndarray  # int64 (2, limit)
-    arm: np.ndarray  # (6, K)
-    member: np.ndarray  # int64 (2, K), 1 where an arm is in the working columns / rows
-    working: np.ndarray  # int64 (2, capacity), the working columns and rows
-    group: np.ndarray  # int64 (2, GROUPS)
-    group_value: np.ndarray  # (GROUPS,)
-    count: np.ndarray  # int64 (4,)
+    wide: np.ndarray  # (5, p, capacity), p = r(r + 1)/2
+    tall: np.ndarray  # (3, capacity, p)
+    cube: np.ndarray  # (19, limit, limit)
+    arm: np.ndarray  # (9, K)
+    indices: np.ndarray  # int64 (9, at least K)
     directions: np.ndarray  # (n_directions, r)
 
 
@@ -79,32 +75,15 @@ def workspace(rank: int, n_arms: int) -> Workspace:
     rank = max(rank, 1)
     size = lifted_size(rank)
     room = capacity(rank, n_arms)
-    limit = 4 * size + 4
+    limit = 3 * size + 12
     return Workspace(
-        column=np.zeros((13, room)),
+        column=np.zeros((13, max(room, rank))),
         row=np.zeros((8, room)),
-        lifted=np.zeros((9, size)),
-        square=np.zeros((6, size, size)),
-        small=np.zeros((4, rank, rank)),
-        column_arms=np.zeros((room, rank)),
-        column_arms_t=np.zeros((rank, room)),
-        row_arms=np.zeros((rank, room)),
-        row_images=np.zeros((rank, room)),
-        column_lift=np.zeros((size, room)),
-        column_lift_t=np.zeros((room, size)),
-        row_lift=np.zeros((size, room)),
-        row_lift_t=np.zeros((room, size)),
-        stack=np.zeros((4, limit, size)),
-        stack_t=np.zeros((2, size, limit)),
-        kkt=np.zeros((3, limit, limit)),
-        solution=np.zeros((2, limit)),
-        active=np.zeros((2, limit), np.int64),
-        arm=np.zeros((6, n_arms)),
-        member=np.zeros((2, n_arms), np.int64),
-        working=np.zeros((2, room), np.int64),
-        group=np.zeros((2, GROUPS), np.int64),
-        group_value=np.zeros(GROUPS),
-        count=np.zeros(4, np.int64),
+        wide=np.zeros((5, size, room)),
+        tall=np.zeros((3, room, size)),
+        cube=np.zeros((19, limit, limit)),
+        arm=np.zeros((9, n_arms)),
+        indices=np.zeros((9, max(n_arms, limit, GROUPS)), np.int64),
         directions=start_directions(rank, n_arms),
     )
 
