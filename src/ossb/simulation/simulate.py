@@ -235,6 +235,9 @@ def read_policy(entry: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
             raise InputError("policy", "have a name", dict(entry))
         return str(parameters.pop("name")), parameters
     name, _, rest = str(entry).partition(":")
+    head, _, tail = rest.partition(":")
+    if head.isidentifier():
+        name, rest = f"{name}:{head}", tail  # a user's own, module:Class
     parameters = {}
     for item in filter(None, rest.split(",")):
         key, equals, text = item.partition("=")

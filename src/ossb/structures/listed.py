@@ -44,7 +44,7 @@ class ListedArms(Instance):
 
     def reveals(self) -> list[list[int]]:
         """The components that each arm shows: by default its own."""
-        return [[arm] for arm in range(self.rewards.size)]
+        return [[arm] for arm in range(self.n_arms)]  # type: ignore[attr-defined]
 
     def best_arm(self) -> Arm:
         return self.best

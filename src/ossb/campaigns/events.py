@@ -1,0 +1,50 @@
+"""Events: what happened in a campaign, in one order, chained by hashes.
+
+The journal is the truth and a campaign's state is its fold.  An event holds all that it
+changed, so that folding it calls no policy, no solver and no clock.
+"""
+
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+FORMAT = 1
+KINDS = (
+    "created",
+    "imported",
+    "asked",
+    "told",
+    "voided",
+    "expired",
+    "arm_added",
+    "arm_retired",
+    "closed",
+)
+GENESIS = "0" * 64
+
+
+class Event(NamedTuple):
+    """One entry of a journal."""
+
+    number: int  # 1, 2, …
+    kind: str
+    time: float  # seconds since the epoch, by the server's clock
+    body: str  # JSON
+    digest: str  # of the previous digest and all of the above
+
+    @property
+    def content(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.body)
+        return found
+
+
+def chained(previous: str, number: int, kind: str, time: float, content: dict[str, Any]) -> Event:
+    """The event that follows the one with digest ``previous``."""
+    body = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return Event(number, kind, time, body, digest(previous, number, kind, time, body))
+
+
+def digest(previous: str, number: int, kind: str, time: float, body: str) -> str:
+    """What ties an event to all before it."""
+    text = f"{previous}\n{number}\n{kind}\n{time!r}\n{body}"
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,57 @@
+"""When may one stop? A threshold for the likelihood ratio that holds at all times at once.
+
+Kaufmann and Koolen (2021, "Mixture martingales revisited with applications to sequential tests
+and confidence intervals", Theorem 7 and its Gaussian twin): for observations of a one-parameter
+exponential family, with probability at least 1 − δ, for all times at once,
+
+    Σ_k N_k d(m_k, θ_k) ≤ 3 Σ_k ln(1 + ln N_k) + n 𝒯(ln(1/δ) / n),
+
+the sum over n components.  The generalised likelihood ratio against the truth is at most the
+left side whatever the structure, because the truth lies in Θ; so if the ratio of the leader
+against every alternative exceeds the right side, the leader is the best arm with that
+confidence.
+"""
+
+import math
+
+import numpy as np
+
+
+def threshold(counts: np.ndarray, delta: float) -> float:
+    """What the smallest likelihood ratio has to exceed at confidence 1 − δ."""
+    seen = counts[counts > 0]
+    if seen.size == 0:
+        return math.inf
+    wandering = float(3.0 * np.log1p(np.log(seen)).sum())
+    n = counts.size
+    return wandering + n * calibration(math.log(1.0 / delta) / n)
+
+
+def calibration(x: float) -> float:
+    """𝒯(x) = 2 h̃((h⁻¹(1 + x) + ln(2 ζ(2))) / 2), with h(u) = u − ln u on u ≥ 1."""
+    inner = (_inverse_h(1.0 + x) + math.log(2.0 * math.pi * math.pi / 6.0)) / 2.0
+    return 2.0 * _h_tilde(inner)
+
+
+def _inverse_h(value: float) -> float:
+    """The u ≥ 1 with u − ln u = value."""
+    u = value + math.log(value + math.sqrt(2.0 * max(value - 1.0, 0.0))) if value > 1.0 else 1.0
+    for _ in range(60):
+        slope = 1.0 - 1.0 / u
+        if slope <= 0.0:
+            break
+        step = (u - math.log(u) - value) / slope
+        u = max(1.0, u - step)
+        if abs(step) <= 1e-14 * u:
+            break
+    return u
+
+
+def _h_tilde(y: float) -> float:
+    """h̃ with z = 3/2: e^{1/h⁻¹(y)} h⁻¹(y) where y ≥ h(1 / ln z), else z (y − ln ln z)."""
+    z = 1.5
+    edge = 1.0 / math.log(z)
+    if y >= edge - math.log(edge):
+        u = _inverse_h(y)
+        return math.exp(1.0 / u) * u
+    return z * (y - math.log(math.log(z)))

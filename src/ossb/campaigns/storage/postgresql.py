@@ -1,0 +1,168 @@
+"""A store in PostgreSQL: several servers on one database, each campaign's events in one order.
+
+The row of a campaign in ``ossb_campaigns`` is locked while its events are appended; who comes
+second finds that the campaign has moved on, and is told so.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from ossb.campaigns.events import Event
+from ossb.campaigns.storage.base import Conflict, Unavailable
+from ossb.campaigns.storage.writer import Append, Writer
+from ossb.errors import InputError, OssbError
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS ossb_format (version INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS ossb_campaigns (
+    position BIGSERIAL PRIMARY KEY, name TEXT UNIQUE NOT NULL, last BIGINT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS ossb_events (
+    campaign TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    time DOUBLE PRECISION NOT NULL,
+    body TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (campaign, number)
+);
+CREATE TABLE IF NOT EXISTS ossb_snapshots (
+    campaign TEXT PRIMARY KEY, number BIGINT NOT NULL, content BYTEA NOT NULL
+);
+"""
+VERSION = 1
+SETUP_LOCK = 6077  # two servers that start at once make the tables one after the other
+
+
+class PostgreSQLStorage:
+    """Journals in a PostgreSQL database."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise InputError(
+                "storage", "have psycopg installed: pip install ossb[service]"
+            ) from None
+        self._psycopg: Any = psycopg
+        self._url = url
+        self._local = threading.local()
+        self._prepare()
+        self._writer = Writer(self._commit)
+
+    def _connection(self) -> Any:
+        """The connection of the calling thread, made anew where it was lost."""
+        found = getattr(self._local, "connection", None)
+        if found is None or found.closed or found.broken:
+            try:
+                found = self._psycopg.connect(self._url, connect_timeout=5)
+            except self._psycopg.Error as error:
+                raise Unavailable(f"PostgreSQL cannot be reached: {_line(error)}") from None
+            self._local.connection = found
+        return found
+
+    def _prepare(self) -> None:
+        connection = self._connection()
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (SETUP_LOCK,))
+            connection.execute(SCHEMA)
+            row = connection.execute("SELECT version FROM ossb_format").fetchone()
+            if row is None:
+                connection.execute("INSERT INTO ossb_format VALUES (%s)", (VERSION,))
+            elif row[0] != VERSION:
+                raise InputError("storage", f"have format {VERSION}", row[0])
+
+    def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[Any]:
+        try:
+            connection = self._connection()
+            with connection.transaction():
+                rows: list[Any] = connection.execute(query, values).fetchall()
+        except self._psycopg.Error as error:
+            raise Unavailable(f"PostgreSQL cannot be read: {_line(error)}") from None
+        return rows
+
+    def names(self) -> list[str]:
+        return [row[0] for row in self._rows("SELECT name FROM ossb_campaigns ORDER BY position")]
+
+    def read(self, name: str, after: int = 0) -> Iterator[Event]:
+        page = 10_000
+        while True:
+            rows = self._rows(
+                "SELECT number, kind, time, body, digest FROM ossb_events "
+                "WHERE campaign = %s AND number > %s ORDER BY number LIMIT %s",
+                (name, after, page),
+            )
+            for row in rows:
+                yield Event(*row)
+            if len(rows) < page:
+                return
+            after = rows[-1][0]
+
+    def append(self, name: str, events: Sequence[Event]) -> Future[None]:
+        return self._writer.append(name, events)
+
+    def snapshot(self, name: str) -> tuple[int, bytes] | None:
+        rows = self._rows("SELECT number, content FROM ossb_snapshots WHERE campaign = %s", (name,))
+        return (int(rows[0][0]), bytes(rows[0][1])) if rows else None
+
+    def keep_snapshot(self, name: str, number: int, content: bytes) -> None:
+        try:
+            connection = self._connection()
+            with connection.transaction():
+                connection.execute(
+                    "INSERT INTO ossb_snapshots VALUES (%s, %s, %s) ON CONFLICT (campaign) "
+                    "DO UPDATE SET number = EXCLUDED.number, content = EXCLUDED.content "
+                    "WHERE ossb_snapshots.number < EXCLUDED.number",
+                    (name, number, content),
+                )
+        except self._psycopg.Error as error:
+            raise Unavailable(f"PostgreSQL cannot be written: {_line(error)}") from None
+
+    def close(self) -> None:
+        self._writer.close()
+        found = getattr(self._local, "connection", None)
+        if found is not None:
+            found.close()
+
+    def _commit(self, group: list[Append]) -> dict[int, OssbError]:
+        failures: dict[int, OssbError] = {}
+        try:
+            connection = self._connection()
+            with connection.transaction():
+                for place, request in enumerate(group):
+                    try:
+                        self._insert(connection, request)
+                    except Conflict as conflict:
+                        failures[place] = conflict
+        except (self._psycopg.Error, Unavailable) as error:
+            message = f"PostgreSQL cannot be written: {_line(error)}"
+            return {place: Unavailable(message) for place in range(len(group))}
+        return failures
+
+    @staticmethod
+    def _insert(connection: Any, request: Append) -> None:
+        first, last = request.events[0].number, request.events[-1].number
+        if first == 1:
+            made = connection.execute(
+                "INSERT INTO ossb_campaigns (name, last) VALUES (%s, %s) "
+                "ON CONFLICT (name) DO NOTHING",
+                (request.name, last),
+            )
+        else:
+            made = connection.execute(
+                "UPDATE ossb_campaigns SET last = %s WHERE name = %s AND last = %s",
+                (last, request.name, first - 1),
+            )
+        if made.rowcount != 1:
+            raise Conflict(request.name)
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO ossb_events VALUES (%s, %s, %s, %s, %s, %s)",
+                [(request.name, *event) for event in request.events],
+            )
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,1 @@
+"""Experiments: grids of policy × instance × trials, with a ledger, figures and reports."""

@@ -1,0 +1,213 @@
+"""What an experiment file says.
+
+An experiment is a few declarative lines: instances (inline, from a file or generated),
+policies, a horizon, trials and a seed.
+"""
+
+import difflib
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from ossb.errors import InputError
+from ossb.experiments.generate import GENERATORS
+from ossb.fields import choice, integer, text
+from ossb.instances import from_dict, load
+from ossb.simulation.simulate import read_policy
+from ossb.structures.base import Instance
+
+BUNDLED = "ossb.experiments.bundled"
+
+
+@dataclass(frozen=True)
+class Named:
+    """An instance with the name of its group, over which summaries are taken."""
+
+    group: str
+    instance: Instance
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A grid of policies × instances × trials."""
+
+    name: str
+    horizon: int
+    trials: int
+    policies: tuple[tuple[str, dict[str, Any]], ...]
+    instances: tuple[Named, ...]
+    seed: int = 0
+    block: int = 10  # trials in one cell
+    batch: int = 1
+    delay: int = 0
+    note: str = ""
+    title: str = ""
+    horizons: tuple[int, ...] = field(default=())  # where tables quote the regret
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that was said, with generated and loaded instances written out."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "note": self.note,
+            "horizon": self.horizon,
+            "trials": self.trials,
+            "seed": self.seed,
+            "block": self.block,
+            "batch": self.batch,
+            "delay": self.delay,
+            "horizons": list(self.horizons),
+            "policies": [{"name": name, **parameters} for name, parameters in self.policies],
+            "instances": [
+                {"group": named.group, **named.instance.to_dict()} for named in self.instances
+            ],
+        }
+
+
+KEYS = (
+    "name",
+    "title",
+    "note",
+    "horizon",
+    "horizons",
+    "trials",
+    "seed",
+    "block",
+    "batch",
+    "delay",
+    "policies",
+    "instances",
+)
+
+
+def bundled() -> dict[str, str]:
+    """The experiments that come with the package: their files' contents by name."""
+    folder = resources.files(BUNDLED)
+    return {
+        item.name.removesuffix(".toml"): item.read_text(encoding="utf-8")
+        for item in sorted(folder.iterdir(), key=lambda item: item.name)
+        if item.name.endswith(".toml")
+    }
+
+
+def read(source: str, overrides: Sequence[str] = ()) -> Experiment:
+    """The experiment of a file or a bundled name, with ``key=value`` overrides."""
+    path, known = Path(source), bundled()
+    if source in known:
+        content, folder = known[source], Path()
+    elif path.is_file():
+        try:
+            content, folder = path.read_text(encoding="utf-8"), path.parent
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(source, f"be a readable text file: {error}") from None
+    else:
+        near = difflib.get_close_matches(source, known, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise InputError("experiment", f"be a file or one of {', '.join(known)}{hint}", source)
+    try:
+        keys = tomllib.loads(content)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(source, f"be TOML: {error}") from None
+    return parse({**keys, **dict(_override(item) for item in overrides)}, folder)
+
+
+def parse(keys: Mapping[str, Any], folder: Path = Path()) -> Experiment:
+    """The experiment that a mapping of keys describes; unknown keys are errors."""
+    for key in keys:
+        if key not in KEYS:
+            near = difflib.get_close_matches(str(key), KEYS, 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise InputError(str(key), f"be a key of an experiment: {', '.join(KEYS)}{hint}")
+    for key in ("name", "horizon", "trials", "policies", "instances"):
+        if key not in keys:
+            raise InputError(key, "be given")
+    name = text(keys["name"], "name")
+    if not name or not all(c.isalnum() or c in "-_." for c in name) or name.startswith("."):
+        raise InputError("name", "be made of letters, digits, dots, - and _", name)
+    horizon = integer(keys["horizon"], "horizon", least=1)
+    return Experiment(
+        name=name,
+        horizon=horizon,
+        trials=integer(keys["trials"], "trials", least=1),
+        policies=tuple(_policies(keys["policies"])),
+        instances=tuple(_instances(keys["instances"], folder)),
+        seed=integer(keys.get("seed", 0), "seed"),
+        block=integer(keys.get("block", 10), "block", least=1),
+        batch=integer(keys.get("batch", 1), "batch", least=1),
+        delay=integer(keys.get("delay", 0), "delay"),
+        note=text(keys.get("note", ""), "note"),
+        title=text(keys.get("title", ""), "title"),
+        horizons=tuple(_horizons(keys.get("horizons", [horizon]), horizon)),
+    )
+
+
+def _horizons(value: Any, horizon: int) -> Iterator[int]:
+    if not isinstance(value, list):
+        raise InputError("horizons", "be a list", value)
+    for i, entry in enumerate(value):
+        point = integer(entry, f"horizons[{i}]", least=1)
+        if point > horizon:
+            raise InputError(f"horizons[{i}]", f"be at most the horizon, {horizon}", point)
+        yield point
+
+
+def _policies(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    if not isinstance(value, list) or not value:
+        raise InputError("policies", "be a list of names", value)
+    seen: list[tuple[str, dict[str, Any]]] = []
+    for i, entry in enumerate(value):
+        if not isinstance(entry, str | Mapping):
+            raise InputError(f"policies[{i}]", "be a name or a table with one", entry)
+        chosen = read_policy(entry)
+        if chosen in seen:
+            raise InputError(f"policies[{i}]", "differ from those before it", entry)
+        seen.append(chosen)
+        yield chosen
+
+
+def _instances(value: Any, folder: Path) -> Iterator[Named]:
+    if not isinstance(value, list) or not value:
+        raise InputError("instances", "be a list of tables", value)
+    for i, entry in enumerate(value):
+        where = f"instances[{i}]"
+        if not isinstance(entry, Mapping):
+            raise InputError(where, "be a table of keys", entry)
+        keys = dict(entry)
+        group = text(keys.pop("group", "") or keys.get("name", ""), f"{where}.group")
+        try:
+            made = list(_made(keys, folder))
+        except InputError as error:
+            raise InputError(where, f"be valid: {error}") from None
+        for number, instance in enumerate(made):
+            fallback = instance.name or f"{instance.kind} {i}"
+            if not instance.known:
+                raise InputError(f"{where}.{instance.parameter}", "be given")
+            yield Named(group or (fallback if len(made) == 1 else f"{fallback} {number}"), instance)
+
+
+def _made(keys: dict[str, Any], folder: Path) -> Iterator[Instance]:
+    if "file" in keys:
+        path = folder / text(keys.pop("file"), "file")
+        if keys:
+            raise InputError(next(iter(keys)), "not stand beside file")
+        yield from load(path)[0]
+    elif "generate" in keys:
+        generator = GENERATORS[choice(keys.pop("generate"), "generate", GENERATORS)]
+        keys.pop("name", None)
+        for content in generator(keys):
+            yield from_dict(content)
+    else:
+        yield from_dict(keys)
+
+
+def _override(item: str) -> tuple[str, Any]:
+    key, equals, value = item.partition("=")
+    if not equals:
+        raise InputError(item, "be written key=value")
+    try:
+        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key.strip(), value.strip()

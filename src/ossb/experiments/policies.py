@@ -1,0 +1,55 @@
+"""Policies of an experiment: ours by name, a user's own as ``module:Class``."""
+
+import importlib
+import inspect
+import os
+import sys
+from typing import Any
+
+from ossb.errors import InputError
+from ossb.kernels import digest_of
+from ossb.policies import POLICIES, policy
+from ossb.structures.base import Instance
+
+
+def policy_of(name: str, instance: Instance, parameters: dict[str, Any]) -> Any:
+    """The policy of a name for an instance.
+
+    A name with a colon is a user's own class, made as ``Class(instance, **parameters)`` by its
+    ``of`` class method where it has one, else as ``Class(**parameters)``.
+    """
+    if ":" not in name:
+        return policy(name, instance, **parameters)
+    made = _class(name)
+    try:
+        if hasattr(made, "of"):
+            return made.of(instance, **parameters)
+        return made(**parameters)
+    except TypeError as error:
+        raise InputError("policy", f"be made from its parameters: {error}", name) from None
+
+
+def own_parameters(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that differ from a policy's own, in a fixed order."""
+    if ":" in name:
+        return dict(sorted(parameters.items()))
+    known = POLICIES[name].parameters
+    return {k: parameters[k] for k in sorted(parameters) if parameters[k] != known[k]}
+
+
+def source_of(name: str) -> str:
+    """Digest of a user's policy, so that editing it runs it anew; empty for ours."""
+    if ":" not in name:
+        return ""
+    made = _class(name)
+    return digest_of(made) if issubclass(made, tuple) else inspect.getsource(made)
+
+
+def _class(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InputError("policy", f"be an importable module:Class: {error}", name) from None

@@ -1,0 +1,77 @@
+"""``run``: play what is missing of an experiment."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from ossb.errors import InputError
+from ossb.experiments.cells import Cell, cells, work
+from ossb.experiments.definition import Experiment
+from ossb.experiments.ledger import Ledger
+from ossb.experiments.workers import workers_for
+
+Progress = Callable[[Cell, int, int], None]  # (finished cell, cells done, cells in all)
+
+
+def run(
+    experiment: Experiment,
+    out: str | Path,
+    *,
+    workers: int = 1,
+    scheduler: str | None = None,
+    shard: tuple[int, int] = (1, 1),
+    compiled: bool = True,
+    progress: Progress | None = None,
+    announce: Callable[[str], None] | None = None,
+) -> Ledger:
+    """Play the cells that the folder does not hold yet.
+
+    Parts depend on their cells alone, so the folder ends up with the same bytes for any number
+    of workers and any interruption.
+    """
+    place, of = shard
+    if not 1 <= place <= of:
+        raise InputError("shard", "be written I/N with 1 <= I <= N", f"{place}/{of}")
+    grid = list(cells(experiment))
+    ledger = Ledger(out)
+    ledger.open(experiment)
+    finished = ledger.finished()
+    mine = [cell for i, cell in enumerate(grid) if i % of == place - 1]
+    missing = [cell for cell in mine if cell.key not in finished]
+    done = len(mine) - len(missing)
+    if missing and compiled and scheduler is None:
+        _compile(missing, workers, announce)
+    for cell, part, seconds in workers_for(workers, scheduler, compiled).play(missing):
+        ledger.enter(cell, part, seconds)
+        done += 1
+        if progress is not None:
+            progress(cell, done, len(mine))
+    ledger.index(grid)
+    return ledger
+
+
+def _compile(missing: Iterable[Cell], workers: int, announce: Callable[[str], None] | None) -> None:
+    """Compile each combination once, side by side, before the processes that share the cache."""
+    first: dict[tuple[str, str, str], Cell] = {}
+    for cell in missing:
+        kind, family = cell.instance["structure"], cell.instance["observation"]
+        first.setdefault((cell.policy, str(kind), str(family)), cell)
+    if workers == 1:
+        return
+    short = [
+        Cell(
+            **{
+                **cell.__dict__,
+                "horizon": 1,
+                "horizons": (1,),
+                "last": cell.first + 1,
+            }
+        )
+        for cell in first.values()
+    ]
+    if announce is not None:
+        announce(f"compiling {len(short)} combinations of policy and structure, where not cached")
+    for _ in workers_for(min(workers, len(short)), None).play(short):
+        pass
+
+
+__all__ = ["run", "work"]
