@@ -67,14 +67,19 @@ def proved_by(program: Program, dual: Dual, weights: np.ndarray) -> float:
     if not stationary(program, dual):
         return -math.inf
     unseen, size = lagrangian(program, dual, np.zeros_like(weights))
-    if unseen > ROUNDING * size:
-        return math.inf
-    need = -float(program.advantage_row(dual.piece, dual.arm) @ program.theta)
-    if dual.tau > 0 and unseen >= -ROUNDING * dual.tau * abs(need):
-        return math.inf
-    if dual.tau == 0 and unseen >= -ROUNDING * size and _excluded(program, dual):
+    if math.isfinite(unseen) and _empty(program, dual, unseen, size):
         return math.inf
     return lagrangian(program, dual, weights)[0]
+
+
+def _empty(program: Program, dual: Dual, unseen: float, size: float) -> bool:
+    """Whether the inequality without weights leaves no confusing parameter in the region."""
+    if unseen > ROUNDING * size:
+        return True
+    if dual.tau > 0:
+        need = -float(program.advantage_row(dual.piece, dual.arm) @ program.theta)
+        return unseen >= -ROUNDING * dual.tau * abs(need)
+    return unseen >= -ROUNDING * size and _excluded(program, dual)
 
 
 def stationary(program: Program, dual: Dual) -> bool:

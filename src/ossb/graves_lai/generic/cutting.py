@@ -195,7 +195,7 @@ class _Search:
                 self.separation.dual(a, self.evaluation)
                 for a in range(len(self.separation.regions))
             ]
-        rates, upper = self._certified(duals)
+        rates, upper, duals = self._certified(duals)
         used = np.flatnonzero(self.weights > 0)
         return Answer(
             rates,
@@ -207,12 +207,13 @@ class _Search:
             rounds,
         )
 
-    def _certified(self, duals: Sequence[Dual]) -> tuple[np.ndarray, float]:
+    def _certified(self, duals: Sequence[Dual]) -> tuple[np.ndarray, float, list[Dual]]:
         """Rates rescaled by what the multipliers prove, as the checker will see them."""
         raw = self.best * self.scale
         weights = self.program.weights(raw)
         least = min((proved_by(self.program, dual, weights) for dual in duals), default=math.inf)
         if not least > 0:
-            return self.best, math.inf
+            return self.best, math.inf, list(duals)
         rates = raw / least
-        return rates, float(rates[self.others] @ self.gaps)
+        upper = float(rates[self.others] @ self.gaps)
+        return rates, upper, [dual.scaled(1.0 / least) for dual in duals]

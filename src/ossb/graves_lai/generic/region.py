@@ -34,6 +34,17 @@ class Dual:
     equal: np.ndarray  # v (q,)
     means: np.ndarray  # p (C,)
 
+    def scaled(self, factor: float) -> "Dual":
+        """The same proof for rates multiplied by a factor."""
+        return Dual(
+            self.piece,
+            self.arm,
+            factor * self.tau,
+            factor * self.bounds,
+            factor * self.equal,
+            factor * self.means,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Region:
@@ -100,6 +111,8 @@ def region_of(program: Program, piece: int, arm: int) -> Region | Dual:
     middle, tight, proof = _interior(shape)
     if middle is None:
         return _emptiness(program, piece, arm, shape)
+    if _infinitely_far(program, piece, tight):
+        return _dual(program, piece, arm, shape, 0.0, proof)
     if farthest <= STRICT:
         raise InputError(
             "theta",
@@ -285,6 +298,16 @@ def _free_directions(
     basis = right[rank:].T
     basis[np.abs(basis) < 1e-15] = 0.0
     return basis, point
+
+
+def _infinitely_far(program: Program, piece: int, tight: np.ndarray) -> bool:
+    """Whether a mean that some arm reveals is forced to where one observation excludes it."""
+    component, sign, _ = mean_rows(program)
+    forced = tight[program.pieces[piece].bounds.size :]
+    component, sign = component[forced], sign[forced]
+    ends = np.where(sign > 0, program.divergence.highest, program.divergence.lowest)
+    far = np.isinf(program.divergence.value(program.truth[component], ends))
+    return bool((far & np.isin(component, program.informative)).any())
 
 
 def _emptiness(program: Program, piece: int, arm: int, shape: _Shape) -> Dual:
