@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from golden_values import golden
+import golden
 from ossb.errors import InputError
 from ossb.structures.base import bound
 from ossb.structures.finite import Finite
@@ -14,7 +14,7 @@ def make(instance):
     return Finite(**{key: value for key, value in instance.items() if key != "structure"})
 
 
-@pytest.mark.parametrize(("instance", "expected"), golden("finite"))
+@pytest.mark.parametrize(("instance", "expected"), golden.parameters("finite"))
 def test_reference_values(instance, expected):
     answer = bound(make(instance))
     assert answer.value == pytest.approx(expected["value"], rel=1e-5)

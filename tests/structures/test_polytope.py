@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from golden_values import golden
+import golden
 from ossb.errors import InputError
 from ossb.structures.base import bound
 from ossb.structures.polytope import Polytope
@@ -25,7 +25,7 @@ def certified(instance, gap=1e-6):
     return answer
 
 
-@pytest.mark.parametrize(("instance", "expected"), golden("polytope"))
+@pytest.mark.parametrize(("instance", "expected"), golden.parameters("polytope"))
 def test_reference_values(instance, expected):
     answer = certified(make(instance))
     assert answer.value == pytest.approx(expected["value"], rel=1e-5)
@@ -186,7 +186,7 @@ def random_polytope(rng, observation, rows):
     }
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from(["gaussian", "bernoulli", "poisson"]))
 def test_the_value_does_not_decrease_when_the_set_grows(seed, observation):
     instance = random_polytope(np.random.default_rng(seed), observation, 4)
@@ -195,7 +195,7 @@ def test_the_value_does_not_decrease_when_the_set_grows(seed, observation):
     assert large.value >= small.value * (1 - 3e-6)
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_relabelling_and_scaling(seed):
     rng = np.random.default_rng(seed)

@@ -83,7 +83,7 @@ def test_minimising():
     assert answer.value == pytest.approx(0.6 * 2 / 0.36, rel=1e-6)
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.sampled_from(["gaussian", "bernoulli"]))
 def test_the_value_does_not_decrease_with_more_pieces(seed, observation):
     rng = np.random.default_rng(seed)

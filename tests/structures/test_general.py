@@ -1,0 +1,165 @@
+"""Specialised answers equal the generic engine's, on random instances of every structure."""
+
+import numpy as np
+import pytest
+
+from ossb.errors import InputError
+from ossb.instances import from_dict
+from ossb.structures import STRUCTURES
+from ossb.structures.base import bound
+from ossb.structures.general import as_general
+
+SEEDS = range(4)
+
+
+def agree(content):
+    if content["structure"] not in STRUCTURES:
+        pytest.skip(f"{content['structure']} is not registered")
+    instance = from_dict(content)
+    special, general = bound(instance), bound(as_general(instance))
+    report = general.verify()
+    assert report.valid, report.problems
+    assert special.value == pytest.approx(general.value, rel=2.1e-6)
+    return special, general
+
+
+@pytest.mark.parametrize("goal", ["maximize", "minimize"])
+@pytest.mark.parametrize("observation", ["gaussian", "bernoulli", "poisson", "bounded"])
+def test_classical(observation, goal):
+    theta = np.random.default_rng(1).uniform(0.1, 0.9, 5)
+    agree(
+        {
+            "structure": "classical",
+            "observation": observation,
+            "theta": theta.tolist(),
+            "goal": goal,
+        }
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_linear(seed):
+    rng = np.random.default_rng(seed)
+    size, d = int(rng.integers(4, 10)), int(rng.integers(2, 4))
+    agree(
+        {
+            "structure": "linear",
+            "arms": rng.normal(size=(size, d)).tolist(),
+            "phi": rng.normal(size=d).tolist(),
+            "sigma": 0.7,
+            "goal": "minimize" if seed % 2 else "maximize",
+        }
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("link", ["logistic", "log", "identity"])
+def test_generalized_linear_index(seed, link):
+    rng = np.random.default_rng(seed)
+    agree(
+        {
+            "structure": "generalized_linear",
+            "observes": "index",
+            "link": link,
+            "arms": rng.normal(size=(6, 2)).tolist(),
+            "phi": rng.normal(size=2).tolist(),
+            "goal": "minimize" if seed % 2 else "maximize",
+        }
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("observation", ["gaussian", "bernoulli", "poisson"])
+def test_lipschitz(seed, observation):
+    rng = np.random.default_rng(seed)
+    points = np.sort(rng.uniform(0, 1, 6))
+    theta = 0.5 + 0.4 * np.sin(4 * points + rng.uniform(0, 3))
+    agree(
+        {
+            "structure": "lipschitz",
+            "observation": observation,
+            "points": points.tolist(),
+            "lipschitz_constant": 1.7,
+            "theta": theta.tolist(),
+            "goal": "minimize" if seed % 2 else "maximize",
+        }
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("feedback", ["bandit", "semi_bandit"])
+def test_combinatorial(seed, feedback):
+    rng = np.random.default_rng(seed)
+    arms = np.unique(rng.integers(0, 2, (9, 4)), axis=0)
+    arms = arms[arms.sum(axis=1) > 0]
+    agree(
+        {
+            "structure": "combinatorial",
+            "feedback": feedback,
+            "arms": arms.tolist(),
+            "phi": rng.uniform(0, 1, 4).tolist(),
+        }
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_semi_bandit_with_bernoulli_items(seed):
+    rng = np.random.default_rng(seed)
+    arms = [[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1], [0, 0, 1, 1]]
+    agree(
+        {
+            "structure": "combinatorial",
+            "feedback": "semi_bandit",
+            "arms": arms,
+            "observation": "bernoulli",
+            "phi": rng.uniform(0.1, 0.9, 4).tolist(),
+        }
+    )
+
+
+@pytest.mark.parametrize("goal", ["maximize", "minimize"])
+@pytest.mark.parametrize("observation", ["gaussian", "bernoulli"])
+def test_unimodal_on_a_line(observation, goal):
+    theta = [0.1, 0.3, 0.3, 0.8, 0.6, 0.2]
+    theta = theta if goal == "maximize" else [1 - t for t in theta]
+    agree({"structure": "unimodal", "observation": observation, "theta": theta, "goal": goal})
+
+
+def test_unimodal_on_a_tree_and_on_a_cycle():
+    tree = [[0, 1], [1, 2], [1, 3], [3, 4]]
+    agree({"structure": "unimodal", "theta": [0.2, 0.6, 0.1, 0.9, 0.5], "edges": tree})
+    cycle = [[0, 1], [1, 2], [2, 3], [3, 0]]
+    agree({"structure": "unimodal", "theta": [0.2, 0.6, 0.9, 0.5], "edges": cycle})
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_dueling(seed):
+    rng = np.random.default_rng(seed)
+    size = 4
+    upper = np.triu(rng.uniform(0.1, 0.9, (size, size)), 1)
+    upper[0, 1:] = rng.uniform(0.55, 0.95, size - 1)
+    preferences = upper + np.tril(1 - upper.T, -1)
+    np.fill_diagonal(preferences, 0.5)
+    order = rng.permutation(size)
+    agree({"structure": "dueling", "preferences": preferences[np.ix_(order, order)].tolist()})
+
+
+def test_refusals():
+    finite = from_dict({"structure": "finite", "parameters": [[1.0, 0.0]], "theta": [1.0, 0.0]})
+    with pytest.raises(InputError, match="to be written as a polytope or union"):
+        as_general(finite)
+    with pytest.raises(InputError, match="be given"):
+        as_general(STRUCTURES["classical"](n_arms=2))
+    logistic = {
+        "structure": "generalized_linear",
+        "observation": "bernoulli",
+        "link": "logistic",
+        "arms": [[1.0], [0.5]],
+        "phi": [1.0],
+    }
+    with pytest.raises(InputError, match="be index"):
+        as_general(from_dict(logistic))
+    star = [[i, j] for i in range(7) for j in range(i)]
+    theta = np.linspace(0, 1, 7).tolist()
+    with pytest.raises(InputError, match="ways to climb"):
+        as_general(from_dict({"structure": "unimodal", "theta": theta, "edges": star}))
