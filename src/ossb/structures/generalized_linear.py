@@ -154,9 +154,7 @@ class GeneralizedLinear(ListedArms):
     def solve(self, gap: float) -> Bound:
         if not self.others.size:
             return Bound(self, 0.0, 0.0, [], [], {"arms": [], "directions": []})
-        solution = solve(
-            self.arms, self.index, self.best, self.gaps, self._observed_link, gap
-        )
+        solution = solve(self.arms, self.index, self.best, self.gaps, self._observed_link, gap)
         multipliers = {
             "arms": solution.open_arms.tolist(),
             "directions": solution.most_confusing.tolist(),
@@ -226,12 +224,8 @@ class GeneralizedLinear(ListedArms):
         rates[self.best] = 0.0
         directions = {
             int(arm): np.asarray(direction, dtype=np.float64)
-            for arm, direction in zip(
-                multipliers["arms"], multipliers["directions"], strict=True
-            )
+            for arm, direction in zip(multipliers["arms"], multipliers["directions"], strict=True)
         }
         return certificate.information(
             self._observed_link, self.arms, self.index, self.best, rates, directions
         )
-
-

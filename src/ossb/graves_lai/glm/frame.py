@@ -12,30 +12,40 @@ import numpy as np
 
 from ossb.graves_lai.glm.dense import cholesky, product, solve_lower
 from ossb.graves_lai.glm.links import curvature
-from ossb.graves_lai.glm.space import CURVATURE, INDEX, OPEN, WHITE, Space
+from ossb.graves_lai.glm.space import (
+    COORDINATE,
+    DIRECTION,
+    FACTOR,
+    FRAME,
+    HELD,
+    INDEX,
+    OPEN,
+    SCORE,
+    SIDE,
+    TRIAL,
+    Space,
+)
 from ossb.kernels import kernel
 
 NEGLIGIBLE = 1e-11  # of the largest arm: what is left of an arm in the span of the others
 
 
 @kernel
-def take_out(arms: np.ndarray, space: Space, direction: np.ndarray) -> None:
-    """Remove a unit direction from what is left of every arm, which ``trial`` holds."""
-    n_arms, dimension = arms.shape
+def take_out(n_arms: int, dimension: int, at: int, row: int, space: Space) -> bool:
+    """Make small[at, row] a unit vector and remove it from the rest of every arm, in ``TRIAL``."""
+    length = math.sqrt(product(space.small, at, row, at, row, dimension))
+    if not length > 0.0:
+        return False
+    for i in range(dimension):
+        space.small[at, row, i] /= length
     for arm in range(n_arms):
-        along = product(space.trial[arm], direction, dimension)
-        for i in range(dimension):
-            space.trial[arm, i] -= along * direction[i]
-
-
-@kernel
-def normalise(vector: np.ndarray, n: int) -> float:
-    """Scale to length 1; returns the length."""
-    length = math.sqrt(product(vector, vector, n))
-    if length > 0.0:
-        for i in range(n):
-            vector[i] /= length
-    return length
+        for _ in range(2):  # twice: what rounding left
+            along = 0.0
+            for i in range(dimension):
+                along += space.vectors[TRIAL, arm, i] * space.small[at, row, i]
+            for i in range(dimension):
+                space.vectors[TRIAL, arm, i] -= along * space.small[at, row, i]
+    return True
 
 
 @kernel
@@ -45,91 +55,88 @@ def set_frame(arms: np.ndarray, best: int, space: Space) -> int:
     scale = 0.0
     for arm in range(n_arms):
         for i in range(dimension):
-            space.trial[arm, i] = arms[arm, i]
-        scale = max(scale, math.sqrt(product(arms[arm], arms[arm], dimension)))
-    direction = space.vectors[0]
+            space.vectors[TRIAL, arm, i] = arms[arm, i]
+        scale = max(scale, product(space.vectors, TRIAL, arm, TRIAL, arm, dimension))
+    least = NEGLIGIBLE * NEGLIGIBLE * scale
     for i in range(dimension):
-        direction[i] = arms[best, i]
-    if normalise(direction, dimension) > NEGLIGIBLE * scale:
-        take_out(arms, space, direction)
-        take_out(arms, space, direction)  # once more: what rounding left
+        space.small[SIDE, 0, i] = arms[best, i]
+    if product(space.small, SIDE, 0, SIDE, 0, dimension) > least:
+        take_out(n_arms, dimension, SIDE, 0, space)
     rank = 0
     while rank < dimension:
         pivot = 0
         largest = 0.0
         for arm in range(n_arms):
-            size = product(space.trial[arm], space.trial[arm], dimension)
+            size = product(space.vectors, TRIAL, arm, TRIAL, arm, dimension)
             if size > largest:
                 largest = size
                 pivot = arm
-        if not math.sqrt(largest) > NEGLIGIBLE * scale:
+        if not largest > least:
             break
         for i in range(dimension):
-            space.frame[rank, i] = space.trial[pivot, i]
-        normalise(space.frame[rank], dimension)
-        take_out(arms, space, space.frame[rank])
-        take_out(arms, space, space.frame[rank])
+            space.small[FRAME, rank, i] = space.vectors[TRIAL, pivot, i]
+        take_out(n_arms, dimension, FRAME, rank, space)
         rank += 1
     for arm in range(n_arms):
         size = 0.0
         for j in range(rank):
-            along = product(arms[arm], space.frame[j], dimension)
-            space.coordinates[arm, j] = along
+            along = 0.0
+            for i in range(dimension):
+                along += arms[arm, i] * space.small[FRAME, j, i]
+            space.vectors[COORDINATE, arm, j] = along
             size += along * along
-        space.taken[OPEN, arm] = arm != best and math.sqrt(size) > NEGLIGIBLE * scale
-        if not space.taken[OPEN, arm]:
+        told = arm != best and size > least
+        space.lists[OPEN, arm] = 1 if told else 0
+        if not told:
             for j in range(rank):
-                space.coordinates[arm, j] = 0.0
+                space.vectors[COORDINATE, arm, j] = 0.0
     return rank
 
 
 @kernel
-def whiten(link: int, rates: np.ndarray, rank: int, space: Space) -> bool:
-    """Rescale coordinates, frame and directions by the information matrix at some rates."""
-    square = space.squares[WHITE]
-    n_arms, dimension = space.coordinates.shape
+def whiten(link: int, rank: int, stretched: float, space: Space) -> None:
+    """Rescale coordinates, frame and directions by the information matrix of rates in ``SCORE``.
+
+    Left as they are where the matrix is within ``stretched`` of being well conditioned.
+    """
+    n_arms, dimension = space.vectors.shape[1], space.vectors.shape[2]
     for i in range(rank):
         for j in range(rank):
-            square[i, j] = 0.0
+            space.small[FACTOR, i, j] = 0.0
     for arm in range(n_arms):
-        if rates[arm] > 0.0:
-            weight = rates[arm] * curvature(link, space.by_arm[INDEX, arm], 0.0)
+        rate = space.by_arm[SCORE, arm]
+        if rate > 0.0:
+            weight = rate * curvature(link, space.by_arm[INDEX, arm], 0.0)
             for i in range(rank):
+                scaled = weight * space.vectors[COORDINATE, arm, i]
                 for j in range(i + 1):
-                    square[i, j] += (
-                        weight * space.coordinates[arm, i] * space.coordinates[arm, j]
-                    )
-    if not cholesky(square, rank):
-        return False
-    for arm in range(n_arms):
-        solve_lower(square, space.coordinates[arm], rank)
-        turn(square, space.directions[arm], rank)
-        turn(square, space.held[arm], rank)
-    for i in range(rank):  # the same elimination on the rows of the frame
-        for k in range(i):
-            for j in range(dimension):
-                space.frame[i, j] -= square[i, k] * space.frame[k, j]
-        for j in range(dimension):
-            space.frame[i, j] /= square[i, i]
-    return True
-
-
-@kernel
-def turn(factor: np.ndarray, vector: np.ndarray, n: int) -> None:
-    """vector ← Lᵀ vector, in place: what keeps products with L⁻¹ z unchanged."""
-    for i in range(n):
-        entry = 0.0
-        for k in range(i, n):
-            entry += factor[k, i] * vector[k]
-        vector[i] = entry
-
-
-@kernel
-def conditioning(rank: int, space: Space) -> float:
-    """Ratio of the extreme diagonal entries of the last Cholesky factor in ``CURVATURE``."""
+                    space.small[FACTOR, i, j] += scaled * space.vectors[COORDINATE, arm, j]
+    if not cholesky(space.small, FACTOR, rank):
+        return
     largest = 0.0
     least = math.inf
     for i in range(rank):
-        largest = max(largest, space.squares[CURVATURE, i, i])
-        least = min(least, space.squares[CURVATURE, i, i])
-    return largest / least if least > 0.0 else math.inf
+        largest = max(largest, space.small[FACTOR, i, i])
+        least = min(least, space.small[FACTOR, i, i])
+    if largest <= stretched * least:
+        return
+    for arm in range(n_arms):
+        solve_lower(space.small, FACTOR, space.vectors, COORDINATE, arm, rank)
+        turn(DIRECTION, arm, rank, space)
+        turn(HELD, arm, rank, space)
+    for i in range(rank):  # the same elimination on the rows of the frame
+        for k in range(i):
+            for j in range(dimension):
+                space.small[FRAME, i, j] -= space.small[FACTOR, i, k] * space.small[FRAME, k, j]
+        for j in range(dimension):
+            space.small[FRAME, i, j] /= space.small[FACTOR, i, i]
+
+
+@kernel
+def turn(which: int, arm: int, n: int, space: Space) -> None:
+    """vector ← Lᵀ vector: what keeps products with L⁻¹ z unchanged."""
+    for i in range(n):
+        entry = 0.0
+        for k in range(i, n):
+            entry += space.small[FACTOR, k, i] * space.vectors[which, arm, k]
+        space.vectors[which, arm, i] = entry

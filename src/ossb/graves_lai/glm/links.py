@@ -38,29 +38,21 @@ def mean(link: int, index: float) -> float:
 
 
 @kernel
-def drop(link: int, index: float, shift: float) -> float:
-    """|g(u + h) − g(u)|: the gap in mean between two indices, without cancellation."""
-    return abs(change(link, index, shift))
-
-
-@kernel
 def change(link: int, index: float, shift: float) -> float:
-    """g(u + h) − g(u)."""
+    """g(u + h) − g(u), without cancellation.
+
+    For the logistic link and h ≤ 0, p (1 − p) (e^h − 1) / (1 − p + p e^h); the other side is
+    its mirror image.
+    """
     if link == LOGISTIC:
-        if shift > 0.0:
-            return -change_down(-index, -shift)
-        return change_down(index, shift)
+        side = 1.0 if shift > 0.0 else -1.0
+        high = mean(LOGISTIC, -side * index)
+        low = mean(LOGISTIC, side * index)
+        down = -abs(shift)
+        return -side * high * low * math.expm1(down) / (low + high * math.exp(down))
     if link == LOG:
         return math.exp(index) * math.expm1(min(shift, _OVERFLOW - abs(index)))
     return shift
-
-
-@kernel
-def change_down(index: float, shift: float) -> float:
-    """The logistic change for a shift h ≤ 0: p (1 − p) (e^h − 1) / (1 − p + p e^h)."""
-    high = mean(LOGISTIC, index)
-    low = mean(LOGISTIC, -index)
-    return high * low * math.expm1(shift) / (low + high * math.exp(shift))
 
 
 @kernel
@@ -75,13 +67,27 @@ def curvature(link: int, index: float, shift: float) -> float:
 
 @kernel
 def divergence(link: int, index: float, shift: float) -> float:
-    """d(u, h); +∞ where it leaves the range of doubles."""
+    """d(u, h); +∞ where it leaves the range of doubles.
+
+    For the logistic link and h ≤ 0, with p the mean, n = 1 − p and D = n + p e^h, the ratios of
+    the two laws' probabilities are e^h / D and 1 / D, so that
+    d = p e(n (e^h − 1)/D) + n e(p (1 − e^h)/D) with e(x) = x − ln(1 + x).
+    """
     if shift == 0.0:
         return 0.0
     if link == LOGISTIC:
-        if shift > 0.0:
-            return divergence_down(-index, -shift)
-        return divergence_down(index, shift)
+        side = 1.0 if shift > 0.0 else -1.0
+        high = mean(LOGISTIC, -side * index)
+        low = mean(LOGISTIC, side * index)
+        down = -abs(shift)
+        fall = math.expm1(down)
+        total = low + high * math.exp(down)
+        loss = low * fall / total
+        gain = low * excess(-high * fall / total)
+        if loss > _MODERATE:
+            return high * excess(loss) + gain
+        # 1 + loss has lost its digits, but its logarithm is h − ln D
+        return high * (loss - down + math.log(total)) + gain
     if link == LOG:
         if shift > _OVERFLOW - abs(index):
             return math.inf
@@ -90,25 +96,6 @@ def divergence(link: int, index: float, shift: float) -> float:
             return math.exp(index) * excess(grown)
         return math.exp(index) * (grown - shift)
     return 0.5 * shift * shift
-
-
-@kernel
-def divergence_down(index: float, shift: float) -> float:
-    """The logistic divergence for a shift h ≤ 0.
-
-    With p the mean, n = 1 − p and D = n + p e^h, the ratios of the two laws' probabilities are
-    e^h / D and 1 / D, so d = p e(n (e^h − 1)/D) + n e(p (1 − e^h)/D) with e(x) = x − ln(1 + x).
-    """
-    high = mean(LOGISTIC, index)
-    low = mean(LOGISTIC, -index)
-    fall = math.expm1(shift)
-    total = low + high * math.exp(shift)
-    loss = low * fall / total
-    if loss > _MODERATE:
-        first = excess(loss)
-    else:  # 1 + loss has lost its digits, but its logarithm is h − ln D
-        first = loss - shift + math.log(total)
-    return high * first + low * excess(-high * fall / total)
 
 
 @kernel

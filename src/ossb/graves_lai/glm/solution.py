@@ -5,10 +5,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.glm.finish import finish
-from ossb.graves_lai.glm.frame import set_frame
-from ossb.graves_lai.glm.generation import clear, first_sets, generate, whiten_start
-from ossb.graves_lai.glm.space import COST, INDEX, MARGIN, OPEN, SPENT, WEIGHED, Space, space
+from ossb.graves_lai.glm.frame import set_frame, whiten
+from ossb.graves_lai.glm.generation import generate
+from ossb.graves_lai.glm.space import (
+    COST,
+    DIRECTION,
+    FRAME,
+    HELD,
+    INDEX,
+    MARGIN,
+    OPEN,
+    SCORE,
+    SPENT,
+    WEIGHED,
+    Space,
+    space,
+)
+from ossb.graves_lai.glm.working_set import clear, first_sets
 from ossb.kernels import Kernel, kernel
 
 _WORTH_COMPILING = 30_000  # arms × (d − 1)²: about ten seconds interpreted, a cold compilation
@@ -32,20 +45,17 @@ class GlmSolution(NamedTuple):
 
 
 @kernel
-def solve_space(
-    link: int, arms: np.ndarray, best: int, gap: float, workspace: Space, pulls: np.ndarray
-) -> tuple[int, float, float]:
-    """A cold solve of what the workspace holds; returns rank, upper and lower bound."""
+def prepare(link: int, arms: np.ndarray, best: int, workspace: Space) -> tuple[int, int, int]:
+    """Coordinates and first working sets of a cold solve; returns rank, columns and rows."""
     rank = set_frame(arms, best, workspace)
     clear(workspace)
-    if rank == 0:
-        return 0, 0.0, 0.0
-    whiten_start(link, rank, workspace)
+    for arm in range(arms.shape[0]):
+        workspace.by_arm[SCORE, arm] = 0.0
+        if workspace.lists[OPEN, arm] == 1:
+            workspace.by_arm[SCORE, arm] = 1.0 / workspace.by_arm[COST, arm]
+    whiten(link, rank, 0.0, workspace)
     n, m = first_sets(link, rank, workspace)
-    n, m, upper, lower = generate(link, n, m, 0.8 * gap, math.inf, 0.0, rank, workspace)
-    if lower > 0.0:
-        upper = finish(link, n, gap, lower, rank, workspace, pulls)
-    return rank, upper, lower
+    return rank, n, m
 
 
 def solve(
@@ -79,24 +89,27 @@ def solve(
     workspace.by_arm[INDEX] = index
     workspace.by_arm[COST] = costs
     workspace.by_arm[MARGIN] = index[best] - index
-    pulls = np.zeros((1, workspace.by_column.shape[1]))
-    run: Any = _way(solve_space, compiled)
-    rank, upper, lower = run(link, np.ascontiguousarray(arms), best, gap, workspace, pulls)
-    open_arms = np.flatnonzero(workspace.taken[OPEN])
+    pulls = np.zeros((1, workspace.work.shape[1] + 1))
+    ready, run = _way(prepare, compiled), _way(generate, compiled)
+    rank, n, m = ready(link, np.ascontiguousarray(arms), best, workspace)
+    upper = lower = 0.0
+    if rank:
+        _, _, upper, lower = run(link, n, m, gap, math.inf, 0.0, rank, workspace, pulls)
+    open_arms = np.flatnonzero(workspace.lists[OPEN])
     spent, weights = workspace.by_arm[SPENT], workspace.by_arm[WEIGHED]
     rates = np.zeros(n_arms)
     rates[open_arms] = spent[open_arms] / costs[open_arms]
     alternatives = np.flatnonzero(weights > 0.0)
-    frame = workspace.frame[:rank]
+    frame = workspace.small[FRAME, :rank]
     return GlmSolution(
         rates=rates,
         upper=float(upper),
         lower=float(lower),
         alternatives=alternatives,
         weights=weights[alternatives],
-        directions=workspace.held[alternatives][:, :rank] @ frame,
+        directions=workspace.vectors[HELD, alternatives, :rank] @ frame,
         open_arms=open_arms,
-        most_confusing=workspace.directions[open_arms][:, :rank] @ frame,
+        most_confusing=workspace.vectors[DIRECTION, open_arms, :rank] @ frame,
     )
 
 

@@ -1,0 +1,210 @@
+"""One pass over all arms: who belongs in the working sets of arms to play and alternatives."""
+
+from ossb.graves_lai.glm.dense import product
+from ossb.graves_lai.glm.links import curvature, divergence
+from ossb.graves_lai.glm.space import (
+    BEST_V,
+    COLUMNS,
+    COORDINATE,
+    COST,
+    DIRECTION,
+    HELD,
+    INDEX,
+    INFORMATION,
+    LOAD,
+    MARGIN,
+    OPEN,
+    ROWS,
+    SCORE,
+    SPENT,
+    WEIGHED,
+    WEIGHT,
+    Q,
+    Space,
+    V,
+)
+from ossb.kernels import kernel
+
+_FEW = 8  # arms that all go into the working columns
+_SIMILAR = 0.98  # cosine above which two arms are not added in the same round
+_IDLE = 1e-9  # share of the total below which an arm may leave the working sets
+
+
+@kernel
+def clear(space: Space) -> None:
+    """Empty working sets, no memory of directions."""
+    for arm in range(space.vectors.shape[1]):
+        space.lists[COLUMNS + 2, arm] = 0
+        space.lists[ROWS + 2, arm] = 0
+        space.by_arm[SPENT, arm] = 0.0
+        space.by_arm[WEIGHED, arm] = 0.0
+        for i in range(space.vectors.shape[2]):
+            space.vectors[DIRECTION, arm, i] = 0.0
+            space.vectors[HELD, arm, i] = 0.0
+
+
+@kernel
+def store(n: int, m: int, space: Space) -> None:
+    """Write the best rates and weights of the working sets to their arms."""
+    for arm in range(space.vectors.shape[1]):
+        space.by_arm[SPENT, arm] = 0.0
+        space.by_arm[WEIGHED, arm] = 0.0
+    for j in range(n):
+        space.by_arm[SPENT, space.lists[COLUMNS, j]] = space.work[BEST_V, j]
+    for i in range(m):
+        space.by_arm[WEIGHED, space.lists[ROWS, i]] = space.work[WEIGHT, i]
+
+
+@kernel
+def load(n: int, m: int, gap: float, mu: float, space: Space) -> None:
+    """Stored rates and weights into the working sets, newcomers at what the gap asks.
+
+    μ = 0 asks for a start from nothing.
+    """
+    for j in range(n):
+        arm = space.lists[COLUMNS, j]
+        slack = max(1.0 - space.by_arm[LOAD, arm], gap)
+        space.work[V, j] = 1.0 if mu == 0.0 else max(space.by_arm[SPENT, arm], mu / slack)
+    for i in range(m):
+        space.work[Q, i] = space.by_arm[WEIGHED, space.lists[ROWS, i]]
+
+
+@kernel
+def price_columns(link: int, m: int, rank: int, space: Space) -> float:
+    """Σ_x w_x d_z(δ_x) / Δ_z for every arm z; returns the greatest."""
+    greatest = 0.0
+    for arm in range(space.vectors.shape[1]):
+        if space.lists[OPEN, arm] == 1:
+            total = 0.0
+            for i in range(m):
+                row = space.lists[ROWS, i]
+                weight = space.by_arm[WEIGHED, row]
+                if weight > 0.0:
+                    shift = product(space.vectors, HELD, row, COORDINATE, arm, rank)
+                    total += weight * divergence(link, space.by_arm[INDEX, arm], shift)
+            space.by_arm[LOAD, arm] = total / space.by_arm[COST, arm]
+            greatest = max(greatest, space.by_arm[LOAD, arm])
+    return greatest
+
+
+@kernel
+def total_over(side: int, values: int, count: int, space: Space) -> float:
+    """Σ of a by-arm quantity over the working columns or rows."""
+    total = 0.0
+    for j in range(count):
+        total += space.by_arm[values, space.lists[side, j]]
+    return total
+
+
+@kernel
+def enlist(side: int, arm: int, count: int, space: Space) -> int:
+    """Add an arm to the working columns or rows unless it is there; returns their number."""
+    if space.lists[side + 2, arm] == 1 or count >= space.limits[side]:
+        return count
+    space.lists[side + 2, arm] = 1
+    space.lists[side, count] = arm
+    return count + 1
+
+
+@kernel
+def prune(side: int, count: int, total: float, space: Space) -> int:
+    """Drop arms that carry nothing and are far from wanted; returns how many are left."""
+    kept = 0
+    for j in range(count):
+        arm = space.lists[side, j]
+        if side == COLUMNS:
+            idle = space.by_arm[SPENT, arm] < _IDLE * total and space.by_arm[LOAD, arm] < 0.7
+        else:
+            idle = (
+                space.by_arm[WEIGHED, arm] < _IDLE * total and space.by_arm[INFORMATION, arm] > 2.0
+            )
+        if idle:
+            space.lists[side + 2, arm] = 0
+        else:
+            space.lists[side, kept] = arm
+            kept += 1
+    return kept
+
+
+@kernel
+def add_best(side: int, count: int, most: int, rank: int, space: Space) -> int:
+    """Add up to ``most`` arms of positive score, best first, no two alike; returns the number."""
+    n_arms = space.vectors.shape[1]
+    for _ in range(most):
+        chosen = -1
+        largest = 0.0
+        for arm in range(n_arms):
+            if space.by_arm[SCORE, arm] > largest and space.lists[side + 2, arm] == 0:
+                largest = space.by_arm[SCORE, arm]
+                chosen = arm
+        if chosen < 0:
+            break
+        count = enlist(side, chosen, count, space)
+        size = product(space.vectors, COORDINATE, chosen, COORDINATE, chosen, rank)
+        for arm in range(n_arms):
+            if space.by_arm[SCORE, arm] > 0.0:
+                along = product(space.vectors, COORDINATE, chosen, COORDINATE, arm, rank)
+                other = product(space.vectors, COORDINATE, arm, COORDINATE, arm, rank)
+                if along * along > _SIMILAR * _SIMILAR * size * other:
+                    space.by_arm[SCORE, arm] = 0.0
+    return count
+
+
+@kernel
+def score(side: int, tolerance: float, space: Space) -> None:
+    """How much more than its cost an arm would explain; how much an alternative lacks."""
+    for arm in range(space.vectors.shape[1]):
+        space.by_arm[SCORE, arm] = 0.0
+        if space.lists[OPEN, arm] == 1:
+            load = space.by_arm[LOAD, arm]
+            found = space.by_arm[INFORMATION, arm]
+            if side == COLUMNS and load > 1.0 + tolerance:
+                space.by_arm[SCORE, arm] = load
+            if side == ROWS and found < 1.0 - tolerance:
+                space.by_arm[SCORE, arm] = 1.0 / max(found, 1e-200)
+
+
+@kernel
+def extreme(side: int, link: int, i: int, j: int, mix: float, space: Space) -> int:
+    """The arm reaching furthest along axis i (plus ``mix`` times axis j), as column or as row.
+
+    A column counts by the information it brings per unit of cost, a row by how near it is to
+    being best.
+    """
+    chosen = -1
+    largest = 0.0
+    for arm in range(space.vectors.shape[1]):
+        if space.lists[OPEN, arm] == 1:
+            along = space.vectors[COORDINATE, arm, i] + mix * space.vectors[COORDINATE, arm, j]
+            if side == COLUMNS:
+                weight = curvature(link, space.by_arm[INDEX, arm], 0.0) / space.by_arm[COST, arm]
+            else:
+                weight = 1.0 / (space.by_arm[MARGIN, arm] * space.by_arm[MARGIN, arm])
+            if along * along * weight > largest:
+                largest = along * along * weight
+                chosen = arm
+    return chosen
+
+
+@kernel
+def first_sets(link: int, rank: int, space: Space) -> tuple[int, int]:
+    """Extreme arms along axes and their sums and differences; returns columns and rows."""
+    n_arms = space.vectors.shape[1]
+    n = 0
+    m = 0
+    if n_arms <= _FEW + 1:
+        for arm in range(n_arms):
+            if space.lists[OPEN, arm] == 1:
+                n = enlist(COLUMNS, arm, n, space)
+    for i in range(rank):
+        for j in range(i + 1):
+            for sign in range(2):
+                mix = 0.0 if j == i else 1.0 - 2.0 * sign
+                column = extreme(COLUMNS, link, i, j, mix, space)
+                row = extreme(ROWS, link, i, j, mix, space)
+                if column >= 0:
+                    n = enlist(COLUMNS, column, n, space)
+                if row >= 0:
+                    n = enlist(COLUMNS, row, n, space)
+                    m = enlist(ROWS, row, m, space)
+    return n, m
