@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from golden_values import golden
+import golden
 from ossb.errors import InputError
 from ossb.graves_lai.semi_bandit import GaussianItems, solve
 
@@ -47,7 +47,7 @@ def recomputed(arms, phi, solution):
     return float(upper), float(lower)
 
 
-@pytest.mark.parametrize(("instance", "expected"), golden("combinatorial"))
+@pytest.mark.parametrize(("instance", "expected"), golden.parameters("combinatorial"))
 def test_golden_values(instance, expected):
     if instance.get("feedback") != "semi_bandit":
         pytest.skip("bandit feedback is linear")

@@ -8,7 +8,8 @@ means under which x is as good as x*.  For Gaussian items that is
 
 from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
 from ossb.graves_lai.semi_bandit.memory import SemiBanditMemory, start
+from ossb.graves_lai.semi_bandit.rates import rates
 from ossb.graves_lai.semi_bandit.solution import SemiBanditSolution
 from ossb.graves_lai.semi_bandit.solve import solve
 
-__all__ = ["GaussianItems", "SemiBanditMemory", "SemiBanditSolution", "solve", "start"]
+__all__ = ["GaussianItems", "SemiBanditMemory", "SemiBanditSolution", "rates", "solve", "start"]

@@ -9,13 +9,21 @@ import math
 
 import numpy as np
 
-from ossb.graves_lai.semi_bandit.dense import multiply, multiply_transposed
-from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
-from ossb.graves_lai.semi_bandit.newton import newton_step
+from ossb.graves_lai.semi_bandit.dense import multiply, multiply_transposed, solve_pivoted
+from ossb.graves_lai.semi_bandit.item_family import ItemFamily
+from ossb.graves_lai.semi_bandit.newton import (
+    choose_active,
+    eliminate_inactive,
+    fill_active,
+    fill_items,
+    merit_slope,
+    recover,
+)
 from ossb.graves_lai.semi_bandit.workspace import (
     BEST_V,
     BEST_Y,
     BOUND_W,
+    COLUMNS,
     COST,
     DIAGONAL,
     GRADIENT,
@@ -25,6 +33,7 @@ from ossb.graves_lai.semi_bandit.workspace import (
     PULL,
     RANK_ONE,
     ROW_WORK,
+    ROWS,
     STEP_Q,
     STEP_S,
     STEP_V,
@@ -51,7 +60,7 @@ BARELY_INSIDE = 1e-12
 
 @kernel
 def start_primal(
-    items: GaussianItems, work: Workspace, p: int, n: int, m: int, margin: float, cold: bool
+    items: ItemFamily, work: Workspace, p: int, n: int, m: int, margin: float, cold: bool
 ) -> bool:
     """Scale v so that every row holds strictly; False if some item is never played."""
     multiply(work.columns, work.by_column[V], p, n, work.by_item[W])
@@ -130,7 +139,7 @@ def merit(v: np.ndarray, w: np.ndarray, t: np.ndarray, mu: float, p: int, n: int
 
 @kernel
 def search_line(
-    items: GaussianItems,
+    items: ItemFamily,
     work: Workspace,
     mu: float,
     slope: float,
@@ -237,7 +246,7 @@ def update_bounds(
 
 @kernel
 def minimize(
-    items: GaussianItems,
+    items: ItemFamily,
     work: Workspace,
     p: int,
     n: int,
@@ -257,6 +266,7 @@ def minimize(
     lower = 0.0
     if not start_primal(items, work, p, n, m, margin, cold):
         return upper, lower, 0
+    limit = 2 * p + 2
     centering = COLD_CENTERING
     for step in range(MAX_STEPS):
         items.gradients(
@@ -277,9 +287,19 @@ def minimize(
         for x in range(m):
             products += work.by_row[Q, x] * work.by_row[T, x]
         mu = centering * products / (n + m)
-        solved, slope = newton_step(items, work, mu, total_v, total_y, p, n, m)
-        if not solved:
+        nb = choose_active(
+            work.by_column, V, S, total_v, n, limit, work.active[COLUMNS], work.is_active[COLUMNS]
+        )
+        ma = choose_active(
+            work.by_row, Q, T, total_y, m, limit, work.active[ROWS], work.is_active[ROWS]
+        )
+        eliminate_inactive(items, work, mu, p, n, m)
+        fill_items(work, mu, total_v, p, 2 * p + nb + ma)
+        fill_active(work, mu, total_v, p, nb, ma)
+        if not solve_pivoted(work.system, work.solution, 2 * p + nb + ma):
             return upper, lower, step
+        recover(work, mu, total_v, p, n, m, nb, ma)
+        slope = merit_slope(work, mu, p, n)
         primal, dual = longest_steps(work, n, m)
         primal = search_line(items, work, mu, slope, primal, p, n, m)
         if primal <= 0.0:

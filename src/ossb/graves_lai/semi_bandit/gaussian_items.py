@@ -20,12 +20,13 @@ class GaussianItems(NamedTuple):
 
     sigma: float = 1.0
 
+    def quadratic(self) -> bool:
+        return True
+
     def tilted(self, mean: float, weight: float, tau: float) -> float:
-        """The most confusing mean of an item, given the multiplier of its alternative."""
         return mean + self.sigma * self.sigma * tau / weight
 
     def divergence(self, mean: float, other: float) -> float:
-        """Information one observation of the item brings between two means."""
         return (mean - other) * (mean - other) / (2.0 * self.sigma * self.sigma)
 
     def log_information(
@@ -39,7 +40,6 @@ class GaussianItems(NamedTuple):
         t: Floats,
         tau: Floats,
     ) -> None:
-        """t = log F_x and the multiplier tau of each alternative."""
         for x in range(m):
             tau[x] = 0.0
         for i in range(p):
@@ -88,7 +88,6 @@ class GaussianItems(NamedTuple):
         out: Floats,
         work: Floats,
     ) -> None:
-        """Add −Σ q ∇² log F + Σ slackness G Gᵀ, where pull = Σ q G."""
         for x in range(m):
             work[x] = slackness[x] - multiplier[x]
         add_gram(gradient, work, p, m, out)

@@ -10,15 +10,12 @@ import math
 
 import numpy as np
 
-from ossb.graves_lai.semi_bandit.barrier import minimize
 from ossb.graves_lai.semi_bandit.dense import multiply, multiply_transposed
-from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
+from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.graves_lai.semi_bandit.memory import (
-    COLD_SOLVES,
     COLLECTED,
     COLUMN_OF,
     GAP,
-    GUARD,
     HELD,
     INFORMATION,
     ITEMS,
@@ -26,6 +23,7 @@ from ossb.graves_lai.semi_bandit.memory import (
     LOWER,
     MULTIPLIER,
     ROW_OF,
+    SCALE,
     UPPER,
     M,
     N,
@@ -51,19 +49,20 @@ from ossb.graves_lai.semi_bandit.workspace import (
 )
 from ossb.kernels import kernel
 
-TIE_FLOOR = 1e-10  # gaps are floored at this times the size of the rewards
-MAX_ROUNDS = 60
-COLD_MARGIN = 0.5
+TIE_FLOOR = 1e-12  # gaps are floored at this times the largest item mean
 DROP = 1e-9
 COMPLETE = 12  # up to this many arms the working problem is the whole problem
 
 
 @kernel
 def set_gaps(arms: np.ndarray, phi: np.ndarray, memory: SemiBanditMemory) -> int:
-    """Fill the gaps, floored, and return the best arm, the first one on ties."""
+    """Fill the gaps and return the best arm, the first one on ties.
+
+    Inside a policy estimates tie all the time: gaps are floored, so that rates stay finite.
+    """
     by_arm = memory.by_arm
     leader = 0
-    size = 1e-300
+    size = 0.0
     for x in range(arms.shape[0]):
         reward = 0.0
         for i in range(arms.shape[1]):
@@ -74,16 +73,15 @@ def set_gaps(arms: np.ndarray, phi: np.ndarray, memory: SemiBanditMemory) -> int
         if reward > by_arm[GAP, leader]:
             leader = x
     best = by_arm[GAP, leader]
-    floor = TIE_FLOOR * size
+    floor = max(TIE_FLOOR * size, 1e-60)
     for x in range(arms.shape[0]):
         by_arm[GAP, x] = max(best - by_arm[GAP, x], floor)
-    memory.bounds[GUARD] = floor
     return leader
 
 
 @kernel
 def reduce_items(arms: np.ndarray, leader: int, memory: SemiBanditMemory) -> None:
-    """List the items outside the leader and the membership of every arm in them."""
+    """Forget what is held; list the items outside the leader and every arm's membership."""
     p = 0
     for i in range(arms.shape[1]):
         if arms[leader, i] == 0.0:
@@ -144,7 +142,11 @@ def load(phi: np.ndarray, memory: SemiBanditMemory) -> None:
 
 @kernel
 def seed(memory: SemiBanditMemory, n_arms: int) -> None:
-    """The first working sets: every arm if they are few, else the nearest one per item."""
+    """The first working sets: every arm if they are few, else the nearest one per item.
+
+    Arms that cannot be alternatives are not entered as rows: for families with a largest
+    mean, those that would not beat the best arm even with that mean on all their items.
+    """
     p = memory.state[ITEMS]
     for i in range(p):
         nearest = -1
@@ -161,9 +163,7 @@ def seed(memory: SemiBanditMemory, n_arms: int) -> None:
 
 
 @kernel
-def renew_bounds(
-    items: GaussianItems, memory: SemiBanditMemory, n_arms: int
-) -> tuple[float, float]:
+def renew_bounds(items: ItemFamily, memory: SemiBanditMemory, n_arms: int) -> tuple[float, float]:
     """Both bounds of the working solution over all arms; fills information and collected."""
     work = memory.work
     by_arm = memory.by_arm
@@ -211,6 +211,10 @@ def hold(memory: SemiBanditMemory, upper: float, lower: float) -> None:
         memory.held_v[z] = work.by_column[BEST_V, z]
     for x in range(memory.state[M]):
         memory.held_y[x] = work.by_row[BEST_Y, x]
+    total = 0.0
+    for z in range(memory.state[N]):
+        total += memory.held_v[z]
+    memory.bounds[SCALE] = upper / total
     memory.bounds[UPPER] = upper
     memory.bounds[LOWER] = lower
     memory.state[HELD] = 1
@@ -275,89 +279,17 @@ def compact(memory: SemiBanditMemory) -> None:
 
 
 @kernel
-def restart(memory: SemiBanditMemory, relative: float, upper: float) -> float:
+def restart(memory: SemiBanditMemory, relative: float) -> float:
     """Starting point from the held solution, for a gap of ``relative``; returns its μ."""
     work = memory.work
     n, m = memory.state[N], memory.state[M]
-    mu = 0.3 * relative * upper / (n + m)
+    total = 0.0
+    for z in range(n):
+        total += memory.held_v[z]
+    mu = 0.3 * relative * total / (n + m)
     for z in range(n):
         collected = memory.by_arm[COLLECTED, memory.column_arm[z]]
         work.by_column[V, z] = max(memory.held_v[z], mu / max(1.0 - collected, relative))
     for x in range(m):
         work.by_row[Q, x] = memory.held_y[x]
     return mu
-
-
-@kernel
-def improve(
-    items: GaussianItems,
-    phi: np.ndarray,
-    memory: SemiBanditMemory,
-    n_arms: int,
-    gap: float,
-    start_mu: float,
-    start_margin: float,
-) -> float:
-    """Generate rows and columns until the certified relative gap is ``gap``; returns it."""
-    work = memory.work
-    p = memory.state[ITEMS]
-    mu = start_mu
-    margin = start_margin
-    inner = max(0.5 * gap, 0.01) if start_mu <= 0.0 else 0.5 * gap
-    if memory.state[N] >= n_arms - 1:
-        inner = 0.5 * gap
-    relative = 1.0
-    stalled = 0
-    for _ in range(MAX_ROUNDS):
-        load(phi, memory)
-        n, m = memory.state[N], memory.state[M]
-        upper, lower, _steps = minimize(items, work, p, n, m, inner, mu, margin)
-        if mu > 0.0 and upper - lower > inner * upper:
-            for z in range(n):
-                work.by_column[V, z] = 1.0
-            upper, lower, _steps = minimize(items, work, p, n, m, inner, 0.0, COLD_MARGIN)
-        upper, lower = renew_bounds(items, memory, n_arms)
-        hold(memory, upper, lower)
-        relative = (upper - lower) / upper
-        if relative <= gap:
-            return relative
-        if max(n, m) + p > memory.column_arm.shape[0]:
-            compact(memory)
-        n, m = memory.state[N], memory.state[M]
-        added = extend(memory, n_arms, 0.1 * relative)
-        for z in range(n, memory.state[N]):
-            memory.held_v[z] = 0.0
-        for x in range(m, memory.state[M]):
-            memory.held_y[x] = 0.0
-        if added == 0:
-            stalled = stalled + 1 if inner <= 0.5 * gap else 0
-            inner = 0.5 * gap
-            if stalled == 3:
-                return relative
-        else:
-            stalled = 0
-            inner = max(0.5 * gap, min(0.05, 0.1 * relative))
-        margin = 0.3 * relative
-        mu = restart(memory, relative, upper)
-    return relative
-
-
-@kernel
-def solve_cold(
-    items: GaussianItems,
-    arms: np.ndarray,
-    phi: np.ndarray,
-    memory: SemiBanditMemory,
-    leader: int,
-    gap: float,
-) -> float:
-    """Solve from scratch at the gaps already set; returns the certified relative gap."""
-    reduce_items(arms, leader, memory)
-    seed(memory, arms.shape[0])
-    memory.state[COLD_SOLVES] += 1
-    if memory.state[M] == 0:
-        memory.bounds[UPPER] = 0.0
-        memory.bounds[LOWER] = 0.0
-        memory.state[HELD] = 1
-        return 0.0
-    return improve(items, phi, memory, arms.shape[0], gap, 0.0, COLD_MARGIN)

@@ -13,9 +13,8 @@ from ossb.graves_lai.semi_bandit.dense import (
     add_gram,
     multiply,
     multiply_transposed,
-    solve_pivoted,
 )
-from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
+from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.graves_lai.semi_bandit.workspace import (
     ALL_ROWS,
     BARRIER,
@@ -73,7 +72,7 @@ def choose_active(
 
 @kernel
 def eliminate_inactive(
-    items: GaussianItems, work: Workspace, mu: float, p: int, n: int, m: int
+    items: ItemFamily, work: Workspace, mu: float, p: int, n: int, m: int
 ) -> None:
     """Curvature of the inactive rows, spread of the inactive columns, and right-hand sides.
 
@@ -185,34 +184,8 @@ def recover(
 
 
 @kernel
-def newton_step(
-    items: GaussianItems,
-    work: Workspace,
-    mu: float,
-    total_v: float,
-    total_y: float,
-    p: int,
-    n: int,
-    m: int,
-) -> tuple[bool, float]:
-    """Fill the steps; returns success and the slope of the merit function along them.
-
-    ``total_v`` is Σ v and ``total_y`` is Σ q/F, the scales that decide what is active.
-    """
-    limit = 2 * p + 2
-    nb = choose_active(
-        work.by_column, V, S, total_v, n, limit, work.active[COLUMNS], work.is_active[COLUMNS]
-    )
-    ma = choose_active(
-        work.by_row, Q, T, total_y, m, limit, work.active[ROWS], work.is_active[ROWS]
-    )
-    eliminate_inactive(items, work, mu, p, n, m)
-    size = 2 * p + nb + ma
-    fill_items(work, mu, total_v, p, size)
-    fill_active(work, mu, total_v, p, nb, ma)
-    if not solve_pivoted(work.system, work.solution, size):
-        return False, 0.0
-    recover(work, mu, total_v, p, n, m, nb, ma)
+def merit_slope(work: Workspace, mu: float, p: int, n: int) -> float:
+    """Slope of the barrier function along the steps."""
     slope = 0.0
     for i in range(p):
         force = work.by_item[ALL_ROWS, i] + mu / work.by_item[W, i]
@@ -220,4 +193,4 @@ def newton_step(
     for z in range(n):
         own = work.by_column[COST, z] - 1.0 + mu / work.by_column[V, z]
         slope -= own * work.by_column[STEP_V, z]
-    return True, slope
+    return slope

@@ -1,11 +1,11 @@
 """What a semi-bandit solver answers, and both of its bounds recomputed from the arms."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ossb.graves_lai.semi_bandit.memory import COLUMN_OF, LEADER, SemiBanditMemory
+from ossb.graves_lai.semi_bandit.item_family import ItemFamily
+from ossb.graves_lai.semi_bandit.memory import COLUMN_OF, ITEMS, LEADER, M, SemiBanditMemory
 from ossb.graves_lai.semi_bandit.workspace import BOUND_W
 
 
@@ -47,7 +47,7 @@ def item_weights(arms: np.ndarray, rates: np.ndarray) -> np.ndarray:
 
 
 def informations(
-    items: Any, arms: np.ndarray, phi: np.ndarray, leader: int, weights: np.ndarray
+    items: ItemFamily, arms: np.ndarray, phi: np.ndarray, leader: int, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """log F_x of every arm at the item weights, and the multipliers that attain it.
 
@@ -67,23 +67,22 @@ def informations(
     return logs, tau
 
 
-def certify(
-    items: Any, arms: np.ndarray, phi: np.ndarray, memory: SemiBanditMemory
-) -> SemiBanditSolution:
+def certify(arms: np.ndarray, phi: np.ndarray, memory: SemiBanditMemory) -> SemiBanditSolution:
     """Read the held solution out of the memory and prove it again over all arms."""
+    items = memory.items
     leader = int(memory.state[LEADER])
     rewards = arms @ phi
     gaps = rewards[leader] - rewards
     rates = np.zeros(arms.shape[0])
     played = np.flatnonzero(memory.position_of[COLUMN_OF] >= 0)
     rates[played] = memory.held_v[memory.position_of[COLUMN_OF, played]] / gaps[played]
-    chosen = memory.row_arm[: memory.state[3]]
+    chosen = memory.row_arm[: memory.state[M]]
     if chosen.size == 0:
         empty = np.zeros((0, phi.size))
         return SemiBanditSolution(leader, rates, 0.0, 0.0, chosen, empty, np.zeros(0))
     logs, _ = informations(items, arms, phi, leader, item_weights(arms, rates))
     rates *= np.exp(-logs.min())
-    n_outside = int(memory.state[1])
+    n_outside = int(memory.state[ITEMS])
     outside = memory.outside[:n_outside]
     held = np.zeros(phi.size)
     held[outside] = memory.work.by_item[BOUND_W, :n_outside]
@@ -104,7 +103,7 @@ def certify(
 
 
 def collected_information(
-    items: Any, phi: np.ndarray, confusing: np.ndarray, weights: np.ndarray
+    items: ItemFamily, phi: np.ndarray, confusing: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     """Σ_k y_k d(φ_i, λ_ki) of every item."""
     total = np.zeros(phi.size)

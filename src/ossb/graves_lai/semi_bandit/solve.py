@@ -1,13 +1,11 @@
 """One-off bounds for listed arms."""
 
-from typing import Any
-
 import numpy as np
 
 from ossb.errors import InputError
-from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
-from ossb.graves_lai.semi_bandit.listed import set_gaps, solve_cold
+from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.graves_lai.semi_bandit.memory import start
+from ossb.graves_lai.semi_bandit.rates import rates
 from ossb.graves_lai.semi_bandit.solution import SemiBanditSolution, certify
 
 INTERPRETED_SIZE = 100_000  # arms × items up to which nobody should wait for a compiler
@@ -20,7 +18,7 @@ def solve(
     phi: np.ndarray,
     gap: float = 1e-6,
     compiled: bool | None = None,
-    items: Any = None,
+    items: ItemFamily | None = None,
 ) -> SemiBanditSolution:
     """The Graves–Lai bound of listed arms at item means ``phi``.
 
@@ -40,16 +38,11 @@ def solve(
     arms = np.ascontiguousarray(arms, dtype=np.float64)
     phi = np.ascontiguousarray(phi, dtype=np.float64)
     check_arms(arms, phi)
-    if items is None:
-        items = GaussianItems(1.0)
     if compiled is None:
         compiled = arms.size > INTERPRETED_SIZE or arms.shape[1] > INTERPRETED_ITEMS
-    memory = start(arms)
-    find = set_gaps.compiled if compiled else set_gaps
-    run = solve_cold.compiled if compiled else solve_cold
-    leader = find(arms, phi, memory)
-    run(items, arms, phi, memory, leader, 0.9 * gap)
-    return certify(items, arms, phi, memory)
+    memory = start(arms, items, 0.9 * gap)
+    (rates.compiled if compiled else rates)(arms, phi, 0.0, memory, np.empty(arms.shape[0]))
+    return certify(arms, phi, memory)
 
 
 def check_arms(arms: np.ndarray, phi: np.ndarray) -> None:
