@@ -219,7 +219,7 @@ def build(
     )
 
 
-STRUCTURES = ("classical", "dueling", "unimodal")
+STRUCTURES = ("classical", "dueling", "lipschitz", "unimodal", "linear")
 REFERENCE = "Combes, Magureanu and Proutiere (2017)"
 
 OSSB_PAPER = Kind(

@@ -19,6 +19,7 @@ from ossb.errors import CertificationError, InputError
 from ossb.families import FAMILIES
 from ossb.graves_lai.lipschitz import solve
 from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.models.lipschitz import LipschitzModel, lipschitz_model
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
 
@@ -141,6 +142,10 @@ class Lipschitz(MeanVector):
                 f"keep the best arm apart: arm {self.arm_name(twin)} is at distance 0 from the "
                 f"best arm {self.arm_name(top)}, and the two are always equal",
             )
+
+    def model(self) -> LipschitzModel:
+        """The structure as policies see it."""
+        return lipschitz_model(self.family, self.metric, self.sign)
 
     def solve(self, gap: float) -> Bound:
         if self.best_is_certain or self.n_arms == 1:
