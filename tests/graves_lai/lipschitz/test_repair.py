@@ -2,18 +2,12 @@ import numpy as np
 import pytest
 
 from lipschitz_instances import FAMILIES, METRICS, instance, program, smooth_line
+from ossb.graves_lai.lipschitz import repair as repair_module
 from ossb.graves_lai.lipschitz import solve
 from ossb.graves_lai.lipschitz.certificate import certify
-from ossb.graves_lai.lipschitz.memory import PIVOTS, PRICES, SPEND, UNIT
+from ossb.graves_lai.lipschitz.memory import PIVOTS, PRICES, SPEND
 from ossb.graves_lai.lipschitz.repair import repair
-from ossb.graves_lai.lipschitz.resolve import resolve
-from ossb.graves_lai.lipschitz.solution import _laid_out
-
-
-def laid_out(matrix, costs):
-    memory = _laid_out(matrix, costs)
-    memory.sides[UNIT, costs.size :] = 1 / (matrix / costs).max(axis=1)
-    return memory
+from ossb.graves_lai.lipschitz.solution import _laid_out as laid_out
 
 
 def hold(memory, rows, columns):
@@ -66,7 +60,8 @@ def test_degenerate_programs_are_repaired():
         matrix = rng.integers(0, 2, (n, n)).astype(float)
         np.fill_diagonal(matrix, 1.0)
         memory = laid_out(matrix, np.ones(n))
-        assert resolve(memory, True) <= 1e-9
+        assert repair(memory, 200)
+        assert certify(memory) <= 1e-9
         assert memory.vectors[SPEND].sum() == pytest.approx(solve(matrix, np.ones(n)).upper)
 
 
@@ -79,7 +74,17 @@ def test_it_gives_up_where_it_must():
     assert not repair(memory, 10)  # not square
     hold(memory, [], [])
     assert not repair(memory, 0)  # no pivots granted
-    assert resolve(memory, True) <= 1e-9
     empty_row = laid_out(np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2))
     hold(empty_row, [0], [1])
     assert not repair(empty_row, 10)
+
+
+def test_it_gives_up_on_a_row_that_nothing_covers():
+    memory = laid_out(np.eye(2), np.ones(2))
+    memory.squares[:2, 0, 0] = 0.0
+    assert not repair(memory, 10)
+
+
+def test_it_gives_up_where_row_and_column_disagree(monkeypatch):
+    monkeypatch.setattr(repair_module, "AGREE", -1.0)
+    assert not repair(laid_out(np.eye(2), np.ones(2)), 10)

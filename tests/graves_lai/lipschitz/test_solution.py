@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
 
-from golden_values import golden
+import golden
 from lipschitz_instances import FAMILIES, METRICS, instance, program, smooth_line
 from ossb.errors import InputError
 from ossb.families import family_named
 from ossb.graves_lai.linprog import solve_lp
 from ossb.graves_lai.lipschitz import certified, solve
+from ossb.graves_lai.lipschitz import solution as solution_module
 
 
 def reference(matrix, costs):
@@ -22,7 +23,7 @@ def assert_optimal(matrix, costs, gap=1e-9, **options):
     return solution
 
 
-@pytest.mark.parametrize(("data", "expected"), golden("lipschitz"))
+@pytest.mark.parametrize(("data", "expected"), golden.parameters("lipschitz"))
 def test_golden_values(data, expected):
     points = np.array(data["points"], dtype=float).reshape(len(data["theta"]), -1)
     distances = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
@@ -158,3 +159,12 @@ def test_anything_can_be_certified_honestly():
 def test_refusals(matrix, costs, message):
     with pytest.raises(InputError, match=message):
         solve(matrix, costs)
+
+
+def test_what_is_not_tight_is_solved_again(monkeypatch):
+    monkeypatch.setattr(solution_module, "OPTIMAL", -1.0)
+    monkeypatch.setattr(solution_module, "TRUSTED", -1.0)
+    matrix, costs, _ = program(*smooth_line(20, 2), FAMILIES["bernoulli"])
+    assert_optimal(matrix, costs, compiled=False)
+    monkeypatch.setattr(solution_module, "INTERPRETED", 5)
+    assert_optimal(matrix, costs)  # HiGHS first, then compiled

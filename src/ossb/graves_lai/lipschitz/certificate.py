@@ -26,6 +26,8 @@ from ossb.graves_lai.lipschitz.memory import (
 )
 from ossb.kernels import kernel
 
+OPTIMAL = 1e-9  # certified gap of a solution that counts as optimal
+
 
 @kernel
 def certify(memory: LipschitzMemory) -> float:

@@ -25,6 +25,7 @@ from ossb.graves_lai.lipschitz.memory import (
     ROW_LAST,
     THETA,
     TRANSPOSE,
+    UNIT,
     LipschitzMemory,
 )
 from ossb.kernels import kernel
@@ -84,3 +85,14 @@ def update(
                     memory.squares[TRANSPOSE, z, x] = entry
                     memory.squares[MATRIX, x, z] = entry
     return same
+
+
+@kernel
+def set_units(memory: LipschitzMemory) -> None:
+    """The least cost of each row alone, once its entries are set."""
+    n = memory.active.shape[0]
+    for x in range(n):
+        largest = 0.0
+        for z in range(memory.indices[ROW_FIRST, x], memory.indices[ROW_LAST, x]):
+            largest = max(largest, memory.squares[MATRIX, x, z])
+        memory.sides[UNIT, n + x] = 1.0 / largest if largest > 0.0 else 1.0

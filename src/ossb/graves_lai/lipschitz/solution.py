@@ -6,6 +6,7 @@ import numpy as np
 
 from ossb.errors import InputError
 from ossb.graves_lai.linprog import solve_lp
+from ossb.graves_lai.lipschitz.certificate import OPTIMAL
 from ossb.graves_lai.lipschitz.memory import (
     COLUMN_FIRST,
     COLUMN_LAST,
@@ -15,10 +16,12 @@ from ossb.graves_lai.lipschitz.memory import (
     ROW_LAST,
     SPEND,
     TRANSPOSE,
+    UNIT,
     LipschitzMemory,
     blank,
 )
-from ossb.graves_lai.lipschitz.resolve import resolve
+from ossb.graves_lai.lipschitz.repair import repair
+from ossb.graves_lai.lipschitz.tableau import cold
 
 INTERPRETED = 64  # rows up to which the interpreter answers before a compiler could
 TRUSTED = 1e-7  # certified gap at which the answer of HiGHS is taken
@@ -64,8 +67,12 @@ def solve(matrix: np.ndarray, costs: np.ndarray, compiled: bool | None = None) -
             return answer
         compiled = True
     memory = _laid_out(matrix, costs)
-    (resolve.compiled if compiled else resolve)(memory, False)
+    (cold.compiled if compiled else cold)(memory)
     answer = certified(matrix, costs, memory.vectors[SPEND] / costs, memory.vectors[PRICES])
+    if answer.gap > OPTIMAL:  # pivots add up rounding: factor the last basis anew
+        (repair.compiled if compiled else repair)(memory, 4 * n + 20)
+        again = certified(matrix, costs, memory.vectors[SPEND] / costs, memory.vectors[PRICES])
+        answer = min(answer, again, key=lambda solution: solution.gap)
     return answer._replace(
         rows=np.flatnonzero(memory.free[n:]), columns=np.flatnonzero(~memory.free[:n])
     )
@@ -110,6 +117,7 @@ def _laid_out(matrix: np.ndarray, costs: np.ndarray) -> LipschitzMemory:
     memory.active[:] = True
     memory.squares[MATRIX] = matrix / costs
     memory.squares[TRANSPOSE] = memory.squares[MATRIX].T
+    memory.sides[UNIT, costs.size :] = 1 / memory.squares[MATRIX].max(axis=1)
     for plane, first, last in (
         (MATRIX, ROW_FIRST, ROW_LAST),
         (TRANSPOSE, COLUMN_FIRST, COLUMN_LAST),

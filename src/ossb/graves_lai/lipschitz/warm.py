@@ -8,7 +8,7 @@ most κ; with κ = 0 every estimate gets its optimum.
 import numpy as np
 
 from ossb.families import Family
-from ossb.graves_lai.lipschitz.certificate import certify
+from ossb.graves_lai.lipschitz.certificate import OPTIMAL, certify
 from ossb.graves_lai.lipschitz.memory import (
     ARM,
     COSTS,
@@ -17,8 +17,9 @@ from ossb.graves_lai.lipschitz.memory import (
     SPEND,
     LipschitzMemory,
 )
-from ossb.graves_lai.lipschitz.program import update
-from ossb.graves_lai.lipschitz.resolve import OPTIMAL, resolve
+from ossb.graves_lai.lipschitz.program import set_units, update
+from ossb.graves_lai.lipschitz.repair import repair
+from ossb.graves_lai.lipschitz.tableau import cold
 from ossb.kernels import kernel
 
 
@@ -69,7 +70,15 @@ def rates(
         return 0.0
     gap = certify(memory) if warm else 1.0
     if gap > max(kappa, OPTIMAL):
-        gap = resolve(memory, warm)
+        set_units(memory)
+        gap = 1.0
+        if warm and repair(memory, 3 * n // 4 + 8):  # a cold start costs about as many pivots
+            gap = certify(memory)
+        if gap > OPTIMAL:
+            cold(memory)
+            gap = certify(memory)
+        if gap > OPTIMAL and repair(memory, 4 * n + 20):  # pivots add up rounding: factor anew
+            gap = certify(memory)
         for z in range(n):
             memory.vectors[RATES, z] = memory.vectors[SPEND, z] / memory.vectors[COSTS, z]
     for z in range(n):
