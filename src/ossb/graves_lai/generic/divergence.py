@@ -20,6 +20,7 @@ class Divergence(Protocol):
 
     lowest: float
     highest: float
+    steepest: float  # least upper bound of its slope
 
     def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray: ...
 
@@ -72,7 +73,7 @@ class GaussianDivergence:
 
     def __init__(self, sigma: float) -> None:
         self.precision = 1.0 / (sigma * sigma)
-        self.lowest, self.highest = -np.inf, np.inf
+        self.lowest, self.highest, self.steepest = -np.inf, np.inf, np.inf
 
     def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
         return np.asarray(0.5 * self.precision * (mean - theta) ** 2)
@@ -92,7 +93,7 @@ class GaussianDivergence:
 class BernoulliDivergence:
     """theta ln(theta/m) + (1 − theta) ln((1 − theta)/(1 − m))."""
 
-    lowest, highest = 0.0, 1.0
+    lowest, highest, steepest = 0.0, 1.0, np.inf
 
     def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
         theta, mean = np.broadcast_arrays(theta, mean)
@@ -149,7 +150,7 @@ class BernoulliDivergence:
 class PoissonDivergence:
     """theta ln(theta/m) − theta + m."""
 
-    lowest, highest = 0.0, np.inf
+    lowest, highest, steepest = 0.0, np.inf, 1.0
 
     def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
         theta, mean = np.broadcast_arrays(theta, mean)

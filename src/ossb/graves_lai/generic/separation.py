@@ -1,7 +1,7 @@
 """The most confusing parameters for given rates: every region's convex program, at once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class Evaluation:
     parameters: np.ndarray  # (a, n)
     divergences: np.ndarray  # (a, K)
     norms: np.ndarray  # (a,)
+    weights: np.ndarray  # (C,)
     outcome: Outcome
 
 
@@ -68,7 +69,8 @@ class Separation:
     def evaluate(self, rates: np.ndarray, tolerance: float) -> Evaluation:
         """Solve every region's program for rates of all arms."""
         batch, program = self.batch, self.program
-        weights = program.weights(rates)[program.informative]
+        every = program.weights(rates)
+        weights = every[program.informative]
         spread = np.broadcast_to(weights, batch.start.shape)
         norms = value_at(batch, spread, batch.origin())
         norms = np.where(norms > 0, norms, max(float(weights.max(initial=0.0)), 1e-300))
@@ -77,13 +79,13 @@ class Separation:
             [self.parameter(a, outcome.point[a]) for a in range(len(self.regions))]
         )
         divergences = np.array([program.divergences(parameter) for parameter in parameters])
-        return Evaluation(outcome.proved * norms, parameters, divergences, norms, outcome)
+        return Evaluation(outcome.proved * norms, parameters, divergences, norms, every, outcome)
 
     def parameter(self, a: int, point: np.ndarray) -> np.ndarray:
         """λ of a point of region a."""
         region = self.regions[a]
         z = region.middle + region.basis @ point[: region.basis.shape[1]]
-        return np.asarray(self.program.theta + region.scale * z)
+        return self._inside(region, z)
 
     def witness(self, a: int) -> np.ndarray:
         """A parameter of region a with a strict advantage."""
@@ -95,6 +97,10 @@ class Separation:
         region = self.regions[a]
         z = (parameter - self.program.theta) / region.scale
         z = region.middle + region.basis @ (region.basis.T @ (z - region.middle))
+        return self._inside(region, z)
+
+    def _inside(self, region: Region, z: np.ndarray) -> np.ndarray:
+        """λ of z, which is first moved towards the middle until every row holds."""
         loose = ~region.tight
         inside = np.append(
             (region.slacks - region.rows @ region.middle)[loose],
@@ -129,7 +135,7 @@ class Separation:
             equal = equal + more * proof[m:]
         every = np.zeros(program.means.shape[0])
         every[program.informative] = slopes
-        return gathered(
+        dual = gathered(
             program,
             region.piece,
             region.arm,
@@ -138,3 +144,9 @@ class Separation:
             norm * equal / region.equal_norms,
             norm * every,
         )
+        # rounding must not carry a slope beyond what the divergence can have
+        limit = np.full(dual.means.size, np.inf)
+        if program.divergence.steepest < np.inf:
+            limit = evaluation.weights * program.divergence.steepest
+        means = np.where(program.shown, dual.means, np.minimum(dual.means, limit))
+        return replace(dual, means=means)
