@@ -17,9 +17,11 @@ import numpy as np
 from ossb import fields as read
 from ossb.errors import InputError
 from ossb.graves_lai.glm import certificate
+from ossb.graves_lai.glm import solution as glm
 from ossb.graves_lai.glm.links import IDENTITY, LARGEST, LINKS
-from ossb.graves_lai.glm.solution import solve
+from ossb.graves_lai.linear import solution as linear
 from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.models.glm import GlmModel, glm_model
 from ossb.structures.base import Bound, clear_best
 from ossb.structures.listed import ListedArms
 
@@ -125,6 +127,17 @@ class GeneralizedLinear(ListedArms):
         return self.sign * certificate.means(self._reward_link, self.index)[0]
 
     @cached_property
+    def components(self) -> np.ndarray:
+        """What plays of each arm show on average: the index, or the reward."""
+        return self.sign * self.index if self.observes == "index" else self.rewards
+
+    def model(self) -> GlmModel:
+        """The structure as policies see it."""
+        return glm_model(
+            self.arms, self._reward_link, self._observed_link, self.sigma, self.sign
+        )
+
+    @cached_property
     def best(self) -> int:
         """The best arm by index, which tells arms apart where their means round to 0 or 1."""
         signed = self.sign * self.index
@@ -153,24 +166,15 @@ class GeneralizedLinear(ListedArms):
 
     def solve(self, gap: float) -> Bound:
         if not self.others.size:
-            return Bound(self, 0.0, 0.0, [], [], {"arms": [], "directions": []})
-        solution = solve(self.arms, self.index, self.best, self.gaps, self._observed_link, gap)
-        multipliers = {
-            "arms": solution.open_arms.tolist(),
-            "directions": solution.most_confusing.tolist(),
-        }
-        alternatives = [
-            self._alternative(int(arm), direction, float(weight))
-            for arm, direction, weight in zip(
-                solution.alternatives, solution.directions, solution.weights, strict=True
-            )
-        ]
-        rates = solution.rates * self._variance
+            return Bound(self, 0.0, 0.0, [], [])
+        rates, confusing, multipliers = self._solved(gap)
+        alternatives = [self._alternative(*one) for one in confusing]
+        rates = rates * self._variance
         support = [(int(arm), float(rates[arm])) for arm in np.flatnonzero(rates)]
         proved = self.information(support, multipliers)
         if proved == math.inf:
             return Bound(self, 0.0, 0.0, [], [], multipliers)
-        if not proved > 0:
+        if not proved > 0 or not alternatives:
             return Bound(self, 0.0, math.inf, support, alternatives, multipliers)
         support = [(arm, rate / proved) for arm, rate in support]
         upper = math.fsum(rate * self.gap_of(arm) for arm, rate in support)
@@ -178,6 +182,26 @@ class GeneralizedLinear(ListedArms):
         parameters = [alternative.parameter for alternative in alternatives]
         lower = float(weights.sum() / self.heaviest(parameters, weights))
         return Bound(self, min(lower, upper), upper, support, alternatives, multipliers)
+
+    def _solved(self, gap: float) -> tuple[np.ndarray, list[tuple[int, np.ndarray, float]], Any]:
+        """Rates for unit variance; arms, directions and weights of the lower bound; multipliers."""
+        link = self._observed_link
+        if link == IDENTITY:  # quadratic divergences: a linear bandit with costs of its own
+            margins = np.abs(self.index - self.index[self.best])
+            flat = linear.solve(self.arms, self.best, self.gaps, margins, gap)
+            chosen = zip(flat.alternatives, flat.directions, strict=True)
+            confusing = [
+                (int(arm), self.sign * direction, float(flat.weights[arm]))
+                for arm, direction in chosen
+            ]
+            return flat.rates, confusing, None
+        found = glm.solve(self.arms, self.index, self.best, self.gaps, link, gap)
+        triples = zip(found.alternatives, found.directions, found.weights, strict=True)
+        multipliers = {
+            "arms": found.open_arms.tolist(),
+            "directions": found.most_confusing.tolist(),
+        }
+        return found.rates, [(int(x), d, float(w)) for x, d, w in triples], multipliers
 
     def _alternative(self, arm: int, direction: np.ndarray, weight: float) -> Alternative:
         """φ + δ, nudged as rounding asks: unseen by the best arm, and the arm no worse than it."""
@@ -222,10 +246,10 @@ class GeneralizedLinear(ListedArms):
         for arm, rate in support:
             rates[self.position(arm)] += rate / self._variance
         rates[self.best] = 0.0
-        directions = {
-            int(arm): np.asarray(direction, dtype=np.float64)
-            for arm, direction in zip(multipliers["arms"], multipliers["directions"], strict=True)
-        }
+        directions: dict[int, np.ndarray] = {}
+        if multipliers is not None:
+            named = zip(multipliers["arms"], multipliers["directions"], strict=True)
+            directions = {int(arm): np.asarray(one, dtype=np.float64) for arm, one in named}
         return certificate.information(
             self._observed_link, self.arms, self.index, self.best, rates, directions
         )

@@ -6,7 +6,8 @@ p with Σ_y p_y y = τ x + ω x* gives, by weak duality,
     F_x(η) ≥ τ (u* − u_x) − Σ_y η_y d*(u_y, p_y / η_y),
 
 where d*(u, r) is the divergence of the law of mean g(u) + r from that of mean g(u).  The
-multipliers name a direction δ for every alternative; p_y = η_y (g(u_y + ⟨δ, y⟩) − g(u_y)) is
+multipliers name a direction δ for every alternative (none are needed where the divergence is
+quadratic, and F_x has a closed form); p_y = η_y (g(u_y + ⟨δ, y⟩) − g(u_y)) is
 then moved onto the linear condition by weighted least squares.
 """
 
@@ -139,7 +140,9 @@ def information(
     if not wanted.size:
         return float("inf")
     played = np.flatnonzero((rates > 0) & np.abs(rest).any(axis=1))
-    if not played.size or any(int(arm) not in directions for arm in wanted):
+    if not played.size:
+        return 0.0
+    if link in (LOGISTIC, LOG) and any(int(arm) not in directions for arm in wanted):
         return 0.0
     eta, u = rates[played], index[played]
     variance = variances(link, u)
@@ -154,6 +157,9 @@ def information(
     lost = np.linalg.norm(inside - rest[wanted], axis=1)
     if (lost > _RESIDUAL * np.linalg.norm(rest[wanted], axis=1)).any():
         return 0.0
+    if link not in (LOGISTIC, LOG):  # quadratic: F_x = m² / (2 zᵀ G⁻¹ z), and G is the identity
+        margins = index[best] - index[wanted]
+        return float((margins * margins / (2.0 * (targets * targets).sum(axis=1))).min())
     least = np.inf
     for arm, target in zip(wanted, targets, strict=True):
         shift = arms[played] @ directions[int(arm)]
