@@ -13,6 +13,7 @@ from ossb.simulation.result import SimulationResult
 FORMATS = (".png", ".pdf", ".svg")
 SHOWN = 30
 LONGEST = 24  # characters of a name
+HEADING = 38  # characters that fit above one of two columns
 MOST = 12  # bounds in one picture; arranging more takes minutes
 BLUE, ORANGE = "#0072B2", "#E69F00"  # Okabe and Ito's, safe for colour-blind readers
 
@@ -69,10 +70,10 @@ def _draw(left: Any, right: Any, bound: Bound) -> None:
             axis.set_xticks([0.0])
         left.annotate("nothing needs exploring", (0.05, 0.5), xycoords="axes fraction")
     left.set_ylabel("arm", fontsize="small")
-    title = _short(instance.name or f"{instance.kind}, {instance.observation}", 2 * LONGEST)
+    title = _short(instance.name or f"{instance.kind}, {instance.observation}", HEADING)
     left.set_title(title, loc="left", fontsize="medium", parse_math=False)
-    best = _short(instance.arm_name(bound.best_arm))
-    heading = f"C(θ) = {bound.value:.6g}, best arm {best}"
+    best = instance.arm_name(bound.best_arm)
+    heading = _short(f"C(θ) = {bound.value:.6g}, best arm {best}", HEADING)
     right.set_title(heading, loc="left", fontsize="medium", parse_math=False)
 
 

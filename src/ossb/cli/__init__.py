@@ -62,9 +62,8 @@ def main() -> None:
         _fail(error.format_message(), BAD_INPUT)
     except (typer.Abort, KeyboardInterrupt):
         _fail("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader has gone: nobody is left to tell
-        sys.exit(0)
+    if code == INTERRUPTED:  # typer has caught the interrupt and says nothing
+        _fail("interrupted", INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -70,6 +70,8 @@ class Lipschitz(MeanVector):
         nested = isinstance(self.points, Sequence | np.ndarray) and len(self.points) > 0
         nested = nested and isinstance(self.points[0], Sequence | np.ndarray)
         self._set("points", (read.matrix if nested else read.vector)(self.points, "points"))
+        if not len(self.points):
+            raise InputError("points", "hold at least one point", "none")
         if self.lipschitz_constant is None:
             raise InputError("lipschitz_constant", "be given with points")
         constant = read.number(self.lipschitz_constant, "lipschitz_constant")
