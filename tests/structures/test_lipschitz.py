@@ -128,7 +128,7 @@ LINE = {"points": [0, 1, 2], "lipschitz_constant": 1.0}
         ({"points": [0, 1]}, "`lipschitz_constant` must be given with points"),
         ({"points": [0, 1], "lipschitz_constant": 0}, "`lipschitz_constant` must be positive"),
         ({"points": 3, "lipschitz_constant": 1}, "`points` must be a list"),
-        ({"points": [], "lipschitz_constant": 1}, "hold at least one arm"),
+        ({"points": [], "lipschitz_constant": 1}, "hold at least one point"),
         ({"points": [[0, 1], [2]], "lipschitz_constant": 1}, r"`points\[1\]` must have as many"),
         ({**LINE, "distances": [[0]]}, "`points` must be left out"),
         ({"distances": [[0, 1]]}, "`distances` must have as many rows as columns"),
