@@ -151,7 +151,7 @@ HGL = Kind(
     name="hgl",
     build=build,
     parameters={"horizon_factor": None, "front": None, "cautious": False},
-    structures=("classical", "dueling", "lipschitz", "unimodal", "linear"),
+    structures=("classical", "dueling", "generalized_linear", "lipschitz", "unimodal", "linear"),
     reference="this package, after Graves and Lai (1997) and Combes et al. (2017)",
     fits=lambda instance: instance.unprojected(),
 )

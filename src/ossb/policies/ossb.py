@@ -219,7 +219,7 @@ def build(
     )
 
 
-STRUCTURES = ("classical", "dueling", "lipschitz", "unimodal", "linear")
+STRUCTURES = ("classical", "dueling", "generalized_linear", "lipschitz", "unimodal", "linear")
 REFERENCE = "Combes, Magureanu and Proutiere (2017)"
 
 OSSB_PAPER = Kind(

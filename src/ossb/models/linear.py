@@ -1,0 +1,248 @@
+"""Linear arms in Gaussian noise, as policies see them.
+
+With V = I + Σ n_x x xᵀ, in units of σ, and W = V⁻¹, the estimate is θ̂ = W Σ n_x m_x x.  Against
+arm j, u = x_j − x_b: s² = uᵀWu and z = (r_b − r_j) / (σ s), and one play of x lowers the
+expected improvement of j over the leader by σ φ(z) (xᵀWu)² / (2 s (1 + xᵀWx)).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ossb.graves_lai.linear import LinearMemory as SolverMemory
+from ossb.graves_lai.linear import rates as solved_rates
+from ossb.graves_lai.linear import start as start_solver
+from ossb.graves_lai.linear.algebra import cholesky
+from ossb.kernels import kernel
+from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
+from ossb.models.least_squares import (
+    LeastSquares,
+    follow,
+    new_least_squares,
+    predict,
+    quadratic_form,
+)
+from ossb.models.normal import FAR, density, tail
+from ossb.models.spanning import spanning_arms
+from ossb.records import Floats, Ints, record
+from ossb.tally import Tally
+
+UNSEEN = 1e-12  # ridge of the likelihood ratio, relative to the mean eigenvalue of Σ n x xᵀ
+PARALLEL = 1e-12  # share of a direction below which the leader shows all of it
+
+
+class LinearLook(NamedTuple):
+    """The common look, the regressions behind it, and the solutions held for the rates."""
+
+    estimate: np.ndarray
+    rewards: np.ndarray
+    gain: np.ndarray
+    numbers: np.ndarray
+    told: LeastSquares  # of what was told
+    asked: LeastSquares  # with observations on their way: its W is used, its θ̂ is not
+    expected: np.ndarray  # int64 (n_arms,): observations told and on their way
+    matrix: np.ndarray  # float64 (d, d): scratch
+    vectors: np.ndarray  # float64 (2, d): scratch
+    images: np.ndarray  # float64 (d, n_arms): scratch
+    solver: SolverMemory
+
+
+@kernel
+def expect(tally: Tally, out: np.ndarray) -> bool:
+    """Observations told and on their way; whether there are any of the latter."""
+    waiting = False
+    for x in range(out.shape[0]):
+        out[x] = tally.counts[x] + tally.pending[x]
+        if tally.pending[x] > 0:
+            waiting = True
+    return waiting
+
+
+@kernel
+def whiten(arms: np.ndarray, gram: np.ndarray, factor: np.ndarray, out: np.ndarray) -> bool:
+    """Write R⁻ᵀx of every arm, Σ n x xᵀ = RᵀR; False before any observation.
+
+    Directions never seen get a tiny weight, so that what depends on them has a likelihood
+    ratio of nearly 0.
+    """
+    dimension = arms.shape[0]
+    trace = 0.0
+    for i in range(dimension):
+        trace += gram[i, i]
+        for l in range(dimension):  # noqa: E741
+            factor[i, l] = gram[i, l]
+    if not trace > 0.0:
+        return False
+    for i in range(dimension):
+        factor[i, i] += UNSEEN * trace / dimension
+    if not cholesky(factor, dimension):
+        return False
+    for i in range(dimension):
+        for k in range(out.shape[1]):
+            out[i, k] = arms[i, k]
+        for l in range(i):  # noqa: E741
+            weight = factor[l, i]
+            for k in range(out.shape[1]):
+                out[i, k] -= weight * out[l, k]
+        scale = 1.0 / factor[i, i]
+        for k in range(out.shape[1]):
+            out[i, k] *= scale
+    return True
+
+
+@record
+class LinearModel(NamedTuple):
+    """Arms whose mean is ⟨φ, x⟩.
+
+    Parameters
+    ----------
+    features
+        The arms, as columns.
+    sigma
+        Standard deviation of the noise.
+    n_arms, n_components
+        Number of arms, each its own component.
+    spanning
+        Arms that span all others.
+    """
+
+    features: Floats  # (d, n_arms)
+    sigma: float
+    n_arms: int
+    n_components: int
+    spanning: Ints
+
+    def start(self) -> LinearLook:
+        d, n = self.features.shape
+        look = [np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(4)]
+        return LinearLook(
+            *look,
+            new_least_squares(d, n),
+            new_least_squares(d, n),
+            np.zeros(n, np.int64),
+            np.zeros((d, d)),
+            np.zeros((2, d)),
+            np.zeros((d, n)),
+            start_solver(self.features.T),
+        )
+
+    def unseen(self, tally: Tally) -> int:
+        return -1
+
+    def informative(self, place: int) -> int:
+        return self.spanning[place] if place < self.spanning.shape[0] else -1
+
+    def speaks(self, arm: int) -> bool:
+        return True
+
+    def plug_in(self, tally: Tally, memory: LinearLook) -> int:
+        leader = 0
+        for x in range(self.n_arms):
+            memory.estimate[x] = tally.means[x]
+            memory.rewards[x] = tally.means[x]
+            if tally.means[x] > tally.means[leader]:
+                leader = x
+        return leader
+
+    def project(self, tally: Tally, memory: LinearLook) -> int:
+        follow(self.features, tally.counts, tally.means, memory.told)
+        leader = predict(self.features, memory.told.theta, memory.rewards)
+        for x in range(self.n_arms):
+            memory.estimate[x] = memory.rewards[x]
+        return leader
+
+    def rates(self, leader: int, kappa: float, memory: LinearLook, out: np.ndarray) -> float:
+        gap = solved_rates(memory.estimate, memory.rewards, kappa, memory.solver, out)
+        for x in range(self.n_arms):
+            out[x] *= self.sigma * self.sigma
+        return gap
+
+    def test(self, leader: int, tally: Tally, memory: LinearLook) -> None:
+        memory.numbers[WEAKEST] = 0.0
+        memory.numbers[SETTLED] = 0.0
+        follow(self.features, tally.counts, tally.means, memory.told)
+        if not whiten(self.features, memory.told.gram, memory.matrix, memory.images):
+            return
+        d = self.features.shape[0]
+        best, centre = memory.vectors[0], memory.vectors[1]  # R⁻ᵀ of the leader and of Σ n m x
+        length = 0.0
+        for i in range(d):
+            best[i] = memory.images[i, leader]
+            length += best[i] * best[i]
+            centre[i] = memory.told.target[i]
+            for l in range(i):  # noqa: E741
+                centre[i] -= memory.matrix[l, i] * centre[l]
+            centre[i] /= memory.matrix[i, i]
+        weakest, settled = math.inf, math.inf
+        for x in range(self.n_arms):
+            gap, square, along = 0.0, 0.0, 0.0
+            for i in range(d):
+                difference = memory.images[i, x] - best[i]
+                gap -= difference * centre[i]
+                square += difference * difference
+                along += difference * best[i]
+            if square <= 0.0:
+                continue
+            evidence = 0.5 * gap * gap / (self.sigma * self.sigma) if gap > 0.0 else 0.0
+            weakest = min(weakest, evidence / square)
+            free = square - along * along / length if length > 0.0 else square
+            if free > PARALLEL * square:
+                settled = min(settled, evidence / free)
+        memory.numbers[WEAKEST] = weakest
+        memory.numbers[SETTLED] = settled
+
+    def weigh(self, tally: Tally, memory: LinearLook) -> int:
+        arms, d = self.features, self.features.shape[0]
+        leader = self.project(tally, memory)
+        now = memory.told
+        if expect(tally, memory.expected):
+            follow(arms, memory.expected, tally.means, memory.asked)
+            now = memory.asked
+        for i in range(d):
+            for l in range(d):  # noqa: E741
+                memory.matrix[i, l] = 0.0
+        chances, improvements, largest = 0.0, 0.0, 0.0
+        difference, image = memory.vectors[0], memory.vectors[1]
+        for x in range(self.n_arms):
+            if x == leader:
+                continue
+            for i in range(d):
+                difference[i] = arms[i, x] - arms[i, leader]
+            square = 0.0
+            for i in range(d):
+                total = 0.0
+                for l in range(d):  # noqa: E741
+                    total += now.inverse[i, l] * difference[l]
+                image[i] = total
+                square += total * difference[i]
+            if not square > 0.0:
+                continue
+            spread = math.sqrt(square)
+            z = (memory.rewards[leader] - memory.rewards[x]) / (self.sigma * spread)
+            if z > FAR:
+                continue
+            chance, height = tail(z), density(z)
+            expected = self.sigma * spread * max(height - z * chance, 0.0)
+            chances += chance
+            improvements += expected
+            largest = max(largest, expected)
+            weight = 0.5 * self.sigma * height / spread
+            for i in range(d):
+                for l in range(i, d):  # noqa: E741
+                    memory.matrix[i, l] += weight * image[i] * image[l]
+        quadratic_form(arms, memory.matrix, memory.gain)
+        for x in range(self.n_arms):
+            memory.gain[x] /= 1.0 + now.leverage[x]
+        memory.numbers[NU] = 1.0 / (1.0 + chances)
+        memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
+        return leader
+
+
+def linear_model(arms: np.ndarray, sigma: float) -> LinearModel:
+    """The model of arms given as K rows."""
+    rows = np.asarray(arms, dtype=np.float64)
+    n_arms = rows.shape[0]
+    return LinearModel(
+        np.ascontiguousarray(rows.T), sigma, n_arms, n_arms, np.array(spanning_arms(rows))
+    )
