@@ -1,0 +1,70 @@
+"""The README keeps its word: its programs run, its commands work, its table is the truth."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from cli_runner import Runner
+from ossb.structures import STRUCTURES
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder with the files that the README shows."""
+    monkeypatch.chdir(tmp_path)
+    for block in blocks("toml"):
+        name = block.splitlines()[0].removeprefix("# ")
+        (tmp_path / name).write_text(block, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("program", blocks("python"))
+def test_programs_run_and_print_what_they_say(program, capsys):
+    exec(compile(program, "README.md", "exec"), {})
+    printed = capsys.readouterr().out.split()
+    assert float(printed[0]) == pytest.approx(8.0, rel=1e-6)
+    assert printed[-1] == "True"
+
+
+def test_commands_work(folder, monkeypatch, capsys):
+    lines = [line for block in blocks("console") for line in block.splitlines()]
+    commands = [shlex.split(line.removeprefix("$ "), comments=True) for line in lines]
+    assert all(line.startswith("$ ") for line in lines)
+    ossb = Runner(monkeypatch, capsys)
+    ours = [command[1:] for command in commands if command[0] == "ossb"]
+    assert len(ours) >= 5
+    for arguments in ours:
+        assert ossb(*arguments) == 0, ossb.err
+    assert (folder / "rates.png").stat().st_size > 1000
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for command in commands:
+        if command[0] == "make":
+            assert re.search(rf"^{command[1]}:", makefile, re.MULTILINE)
+
+
+def test_the_table_lists_every_structure_and_its_observations():
+    rows = re.findall(r"^\| `(\w+)` \| .+ \| (.+) \|$", README, re.MULTILINE)
+    table = {name: observations.split(", ") for name, observations in rows}
+    assert sorted(table) == sorted(STRUCTURES)
+    for name, observations in table.items():
+        assert sorted(observations) == sorted(STRUCTURES[name].observations), name
+
+
+def test_the_instance_of_the_figure_is_the_papers():
+    from ossb.instances import load
+
+    (instance,), _ = load(ROOT / "experiments" / "paper.toml")
+    assert instance.kind == "linear"
+    assert instance.arms.shape == (81, 3)
+    assert (instance.arms**2).sum(axis=1) == pytest.approx([1.0] * 81, abs=1e-8)
+    assert all(0.2 <= entry <= 0.4 for entry in instance.phi)
+    assert instance.sigma == 1.0
