@@ -39,9 +39,20 @@ def compile_function(function: Callable[..., Any], digest: str) -> Any:
     """A dispatcher for the function, cached on disk where it has a file to be cached beside."""
     publish()
     dispatcher = numba.njit(**OPTIONS)(function)
+    dispatcher.get_call_template = _plain_types(dispatcher.get_call_template)
     if function.__module__ != "__main__":
         dispatcher._cache = DigestCache(function, digest)
     return dispatcher
+
+
+def _plain_types(template: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile one version for ``f(0)``, ``f(1)`` and ``f(n)``: numba makes one per constant."""
+
+    def plain(args: Any, keywords: Any) -> Any:
+        unnamed = tuple(types.unliteral(kind) for kind in args)
+        return template(unnamed, {key: types.unliteral(kind) for key, kind in keywords.items()})
+
+    return plain
 
 
 def dispatcher_type(dispatcher: Any) -> Any:
