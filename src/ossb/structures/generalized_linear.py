@@ -108,7 +108,8 @@ class GeneralizedLinear(ListedArms):
     @cached_property
     def index(self) -> np.ndarray:
         """⟨φ, x⟩ of every arm."""
-        return np.asarray(self.arms @ self.phi)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(self.arms @ self.phi)
 
     @property
     def _reward_link(self) -> int:

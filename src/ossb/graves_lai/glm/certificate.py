@@ -96,7 +96,7 @@ def conjugates(link: int, index: np.ndarray, slope: np.ndarray) -> np.ndarray:
 
 
 def _entropy(x: np.ndarray) -> np.ndarray:
-    inside = np.maximum(x, -0.5)
+    inside = np.clip(x, -0.5, 1.0)
     small = (1.0 + inside) * excess(-inside / (1.0 + inside))
     kept = 1.0 + np.clip(x, -1.0, -0.5)
     edge = kept * np.log(np.where(kept > 0, kept, 1.0)) - np.clip(x, -1.0, -0.5)
