@@ -7,7 +7,7 @@ limit and gives no row.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ import numpy as np
 from ossb import fields as read
 from ossb.errors import InputError
 from ossb.families import FAMILIES, check_means
+from ossb.graves_lai.generic.following import MARGIN, Held
 from ossb.graves_lai.generic.listed_cuts import solve_listed
 from ossb.graves_lai.independent import divergences
 from ossb.graves_lai.proof import Alternative, Arm, Support
@@ -106,6 +107,10 @@ class Finite(MeanVector):
         arm = int(np.argmax(self.sign * parameter))
         return Alternative(arm, parameter, parameter, weight, k)
 
+    def follow(self) -> "FiniteFollower":
+        """Rates at moving estimates, each taken for the nearest of the parameters."""
+        return FiniteFollower(self)
+
     def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
         if not 0 <= piece < self.parameters.shape[0]:
             return math.inf
@@ -122,3 +127,36 @@ class Finite(MeanVector):
             ),
             default=math.inf,
         )
+
+
+class FiniteFollower:
+    """Rates at estimates of a finite set; each parameter is solved once, when first needed.
+
+    A parameter with two best arms counts its lowest, and the others as a small margin behind.
+    """
+
+    def __init__(self, instance: Finite) -> None:
+        self.instance = instance
+        self.solved: dict[int, Held] = {}
+
+    def rates(self, theta: np.ndarray) -> Held:
+        """Feasible rates at the parameter nearest to an estimate."""
+        nearest = int(np.argmin(np.square(self.instance.parameters - theta).sum(axis=1)))
+        if nearest in self.solved:
+            return replace(self.solved[nearest], kept=True)
+        self.solved[nearest] = self._solve(self.instance.parameters[nearest])
+        return self.solved[nearest]
+
+    def _solve(self, theta: np.ndarray) -> Held:
+        rewards = self.instance.sign * theta
+        best = int(np.argmax(rewards))
+        margin = MARGIN * (1.0 + float(np.abs(rewards).max()))
+        others = np.flatnonzero(np.arange(theta.size) != best)
+        truth = replace(self.instance, theta=theta)
+        truth._set("best", best)
+        rows = np.array([truth._divergences(truth.parameters[k]) for k in truth.confusing])
+        gaps = np.maximum(rewards[best] - rewards, margin)[others]
+        found = solve_listed(gaps, rows.reshape(-1, theta.size)[:, others])
+        rates = np.zeros(theta.size)
+        rates[others] = found[0]
+        return Held(best, rates, found[2], found[3], False)

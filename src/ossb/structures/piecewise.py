@@ -18,6 +18,7 @@ from ossb.errors import InputError
 from ossb.graves_lai.generic.certificate import plain, proved_information
 from ossb.graves_lai.generic.cutting import regions_of, solve
 from ossb.graves_lai.generic.divergence import divergence_of
+from ossb.graves_lai.generic.following import Follower
 from ossb.graves_lai.generic.program import Piece, Program
 from ossb.graves_lai.generic.region import holds_a_point
 from ossb.graves_lai.generic.separation import Separation
@@ -161,6 +162,17 @@ class Piecewise(Instance):
                 Alternative(region.arm, cut.parameter, witness, float(weight), region.piece)
             )
         return Bound(self, answer.lower, answer.upper, support, alternatives, plain(answer.duals))
+
+    def follow(self, kappa: float = 1e-2, gap: float = 1e-3) -> Follower:
+        """Rates at moving estimates of θ: kept within ``kappa``, else solved to ``gap``."""
+        return Follower(
+            divergence_of(self.plain_family),
+            self.mean_matrix(self.polytopes[0].rewards.shape[1]),
+            self.incidence,
+            self.polytopes,
+            kappa,
+            gap,
+        )
 
     def best_arm(self) -> Arm:
         return self.best

@@ -77,8 +77,7 @@ def _empty(program: Program, dual: Dual, unseen: float, size: float) -> bool:
     if unseen > ROUNDING * size:
         return True
     if dual.tau > 0:
-        need = -float(program.advantage_row(dual.piece, dual.arm) @ program.theta)
-        return unseen >= -ROUNDING * dual.tau * abs(need)
+        return unseen >= -ROUNDING * dual.tau * abs(program.need(dual.piece, dual.arm))
     return unseen >= -ROUNDING * size and _excluded(program, dual)
 
 
@@ -101,7 +100,7 @@ def stationary(program: Program, dual: Dual) -> bool:
 def lagrangian(program: Program, dual: Dual, weights: np.ndarray) -> tuple[float, float]:
     """The right side of the inequality, and the size of its terms."""
     piece = program.pieces[dual.piece]
-    need = -float(program.advantage_row(dual.piece, dual.arm) @ program.theta)
+    need = program.need(dual.piece, dual.arm)
     rows = dual.bounds * (piece.bounds - piece.matrix @ program.theta)
     equal = dual.equal * (piece.equal_bounds - piece.equal_matrix @ program.theta)
     hidden = ~program.shown

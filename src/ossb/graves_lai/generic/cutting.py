@@ -81,11 +81,11 @@ def solve(
     """
     if separation is None:
         return Answer(np.zeros(program.gaps.size), 0.0, 0.0, list(empty))
-    return _Search(program, separation, gap, cuts, rates).run(empty)
+    return Search(program, separation, gap, cuts, rates).run(empty)
 
 
-class _Search:
-    """The state of the cutting planes."""
+class Search:
+    """The state of the cutting planes, begun at given rates and confusing parameters."""
 
     def __init__(
         self,
@@ -112,28 +112,38 @@ class _Search:
         self.master = Master(np.ones(self.gaps.size))
         self._add([*cuts, *self._cuts(first)])
 
-    def run(self, empty: Sequence[Dual]) -> Answer:
+    def weigh(self, weights: np.ndarray) -> None:
+        """Bound C from below by weights on the parameters the search began with."""
+        rows = np.array([cut.divergences[self.others] for cut in self.cuts])[: weights.size]
+        if weights.sum() > 0:
+            heaviest = float(((weights @ rows) / self.gaps).max())
+            self.lower = max(self.lower, float(weights.sum()) / heaviest)
+
+    @property
+    def relative(self) -> float:
+        """The relative gap so far."""
+        return (self.upper - self.lower) / self.upper if math.isfinite(self.upper) else 1.0
+
+    def run(self, empty: Sequence[Dual], proofs: bool = True) -> Answer:
+        """Go on until the gap is met; without ``proofs``, multipliers are not worked out."""
         rounds = tidied = 0
         while rounds < ROUNDS:
             rounds += 1
             outside = self._solve_master()
-            if self._relative() <= 0.5 * self.gap:
+            if self.relative <= 0.5 * self.gap:
                 tidied += 1
                 if self._tidy(outside) or tidied == TIDIED:
                     break
-            mixed = MIXED if self._relative() > 1e-2 else NEAR
+            mixed = MIXED if self.relative > 1e-2 else NEAR
             if not math.isfinite(self.upper):
                 rates = outside + np.where(self.program.gaps > 0, 1e-3 * self.unit, 0.0)
             else:
                 rates = mixed * self.best + (1.0 - mixed) * outside
             self._add(self._cuts(self._try(rates)))
-        return self._answer(empty, rounds)
-
-    def _relative(self) -> float:
-        return (self.upper - self.lower) / self.upper if math.isfinite(self.upper) else 1.0
+        return self._answer(empty, rounds, proofs)
 
     def _tolerance(self) -> float:
-        return max(1e-11, min(1e-5, 0.01 * self._relative(), 0.02 * self.gap))
+        return max(1e-11, min(1e-5, 0.01 * self.relative, 0.02 * self.gap))
 
     def _try(self, rates: np.ndarray) -> Evaluation:
         """Evaluate rates; keep them if they are the best feasible ones so far."""
@@ -181,21 +191,22 @@ class _Search:
         kept = self.upper, self.best, self.evaluation, self.scale
         self.upper = math.inf
         evaluation = self._try(outside)
-        if self._relative() <= self.gap:
+        if self.relative <= self.gap:
             return True
         self._add(self._cuts(evaluation))
         if kept[0] < self.upper:
             self.upper, self.best, self.evaluation, self.scale = kept
         return False
 
-    def _answer(self, empty: Sequence[Dual], rounds: int) -> Answer:
+    def _answer(self, empty: Sequence[Dual], rounds: int, proofs: bool) -> Answer:
         duals = list(empty)
-        if self.evaluation is not None:
+        rates, upper = self.best, self.upper
+        if self.evaluation is not None and proofs:
             duals += [
                 self.separation.dual(a, self.evaluation)
                 for a in range(len(self.separation.regions))
             ]
-        rates, upper, duals = self._certified(duals)
+            rates, upper, duals = self._certified(duals)
         used = np.flatnonzero(self.weights > 0)
         return Answer(
             rates,

@@ -52,6 +52,8 @@ class Program:
         x*.
     gaps
         Δ(x), positive but for x*.
+    margin
+        Estimates may tie: an arm this close to the best one, or closer, counts as this far.
     """
 
     divergence: Divergence
@@ -61,6 +63,7 @@ class Program:
     theta: np.ndarray  # (n,)
     best: int
     gaps: np.ndarray  # (K,)
+    margin: float = 0.0
 
     @cached_property
     def truth(self) -> np.ndarray:
@@ -98,10 +101,19 @@ class Program:
         rewards = self.pieces[piece].rewards
         return np.asarray(rewards[arm] - rewards[self.best])
 
-    def divergences(self, parameter: np.ndarray) -> np.ndarray:
-        """D(θ, λ, x) of every arm."""
-        inside = np.clip(self.means @ parameter, self.divergence.lowest, self.divergence.highest)
-        each = self.divergence.value(self.truth, inside)
-        each[self.shown] = 0.0
-        seen = np.where(self.reveals > 0, each, 0.0)  # 0 · ∞ is 0: what is not seen tells nothing
-        return np.asarray(seen.sum(axis=1))
+    def need(self, piece: int, arm: int) -> float:
+        """What ``arm`` lacks to x* under θ, by the rewards of a piece."""
+        lacks = -float(self.advantage_row(piece, arm) @ self.theta)
+        return self.margin if abs(lacks) < self.margin else lacks
+
+    def divergences(self, parameters: np.ndarray) -> np.ndarray:
+        """D(θ, λ, x) of every arm, for one parameter or each row of several."""
+        inside = np.clip(parameters @ self.means.T, self.divergence.lowest, self.divergence.highest)
+        each = self.divergence.value(np.broadcast_to(self.truth, inside.shape), inside)
+        each = np.where(self.shown, 0.0, each)
+        endless = np.isinf(each)
+        if not endless.any():
+            return np.asarray(each @ self.reveals.T)
+        finite = np.where(endless, 0.0, each)  # what is not seen tells nothing: 0 · ∞ is 0
+        seen = endless.astype(np.float64) @ self.reveals.T > 0
+        return np.asarray(np.where(seen, np.inf, finite @ self.reveals.T))

@@ -17,6 +17,7 @@ from ossb.graves_lai.generic.program import Piece, Program
 from ossb.graves_lai.linprog import solve_lp
 
 ROOM = 1e-7  # less slack than this, at unit scale, is none
+STILL_INSIDE = 1e-3  # slack, at unit scale, that a point from before must still have
 STRICT = 1e-9  # an advantage below this share of the gap is a tie
 
 
@@ -119,6 +120,35 @@ def region_of(program: Program, piece: int, arm: int) -> Region | Dual:
             f"be learnable: with arm {arm} best, a parameter looks the same to every arm, so "
             "no exploration can tell it apart and C(θ) is infinite",
         )
+    return _region(piece, arm, scale, shape, tight, proof, middle)
+
+
+def region_near(program: Program, held: Region, inside: np.ndarray) -> Region | None:
+    """The region at a new θ, from the one held and a parameter well inside it; None if unsure.
+
+    No linear program is solved, so that following an estimate is cheap.
+    """
+    if held.tight.any():
+        return None
+    shape = _shape(program, held.piece, held.arm).scaled(held.scale)
+    moved = (inside - program.theta) / held.scale
+    region = _region(held.piece, held.arm, held.scale, shape, held.tight, held.tight_proof, moved)
+    room = min(
+        float((region.slacks - region.rows @ region.middle).min(initial=np.inf)),
+        float(region.gain @ region.middle - region.need),
+    )
+    return region if room > STILL_INSIDE else None
+
+
+def _region(
+    piece: int,
+    arm: int,
+    scale: float,
+    shape: _Shape,
+    tight: np.ndarray,
+    proof: np.ndarray,
+    middle: np.ndarray,
+) -> Region:
     fixed = np.vstack([shape.equal, shape.rows[tight]])
     fixed_to = np.concatenate([shape.equal_to, shape.slacks[tight]])
     basis, middle = _free_directions(fixed, fixed_to, middle)
@@ -189,7 +219,7 @@ def _shape(program: Program, piece: int, arm: int) -> _Shape:
         equal_to / equal_norms,
         equal_norms,
         gain / gain_norm,
-        float(-(gain @ program.theta)) / gain_norm,
+        program.need(piece, arm) / gain_norm,
         gain_norm,
     )
 

@@ -78,7 +78,7 @@ class Separation:
         parameters = np.array(
             [self.parameter(a, outcome.point[a]) for a in range(len(self.regions))]
         )
-        divergences = np.array([program.divergences(parameter) for parameter in parameters])
+        divergences = program.divergences(parameters)
         return Evaluation(outcome.proved * norms, parameters, divergences, norms, every, outcome)
 
     def parameter(self, a: int, point: np.ndarray) -> np.ndarray:
