@@ -59,10 +59,9 @@ CALLS = {
 def repeat_build(
     distances: np.ndarray, family: Family, theta: np.ndarray, memory: LipschitzMemory, times: int
 ) -> None:
-    leader = memory.state[LEADER]
     for _ in range(times):
         memory.state[LEADER] = -1
-        update(distances, family, theta, leader, memory)
+        update(distances, family, theta, memory)
 
 
 @kernel

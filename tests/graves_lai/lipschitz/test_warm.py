@@ -117,6 +117,23 @@ def test_a_best_mean_at_the_top_needs_no_rates():
     assert_right(theta, distances, family, out, rates(distances, family, theta, 0.0, memory, out))
 
 
+def test_a_best_arm_that_changes_at_the_top_is_not_mistaken_for_the_old_one():
+    family = FAMILIES["bernoulli"]
+    theta, distances = instance(family, "line", 9, 3)
+    memory, out = start(distances), np.zeros(9)
+    old, new = np.argsort(theta)[[-1, 0]]
+    for level in (theta[new], 1.0, 0.97, 0.96):
+        theta[new] = level
+        gap = rates(distances, family, theta, 1.0, memory, out)
+        if level < 1.0:
+            assert_right(theta, distances, family, out, gap, 1.0)
+            value = solve(*program(theta, distances, family)[:2]).upper
+            assert memory.bounds[LOWER] <= value * (1 + 1e-9)
+        else:
+            assert (out == 0.0).all()
+    assert np.argmax(theta) == new != old
+
+
 def test_one_arm():
     out = np.ones(1)
     distances = np.zeros((1, 1))

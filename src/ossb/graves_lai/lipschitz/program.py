@@ -21,6 +21,8 @@ from ossb.graves_lai.lipschitz.memory import (
     COSTS,
     LEADER,
     MATRIX,
+    PRICES,
+    RATES,
     ROW_FIRST,
     ROW_LAST,
     THETA,
@@ -35,25 +37,20 @@ LARGEST = 1e15  # stands for an infinite divergence: one play would tell
 
 
 @kernel
-def information(family: Family, best: float, mean: float, distance: float, gap: float) -> float:
-    """d(θ_z, max(θ_z, θ* − ℓ)), what one play of z tells; ``gap`` is its floored gap."""
-    target = best - distance
-    value = 0.0
-    if target > mean:
-        value = min(family.kl(mean, target), LARGEST)
-    if best - mean < gap and distance < gap:
-        value = max(value, 0.5 * (gap - distance) * (gap - distance))
-    return value
-
-
-@kernel
 def update(
-    distances: np.ndarray, family: Family, theta: np.ndarray, leader: int, memory: LipschitzMemory
+    distances: np.ndarray, family: Family, theta: np.ndarray, memory: LipschitzMemory
 ) -> bool:
-    """Bring the program to a new estimate; whether the best arm is still the same."""
+    """Bring the program to a new estimate; whether the best arm is still the same.
+
+    The first of several best arms counts as the best.
+    """
     costs, held = memory.vectors[COSTS], memory.vectors[THETA]
     indices, order = memory.indices, memory.indices[ARM]
     n = theta.shape[0]
+    leader = 0
+    for arm in range(n):
+        if theta[arm] > theta[leader]:
+            leader = arm
     best = theta[leader]
     same = memory.state[LEADER] == leader
     afresh = not (same and memory.bounds[BEST] == best)
@@ -65,6 +62,9 @@ def update(
             memory.active[x] = distances[leader, order[x]] > 0.0
             indices[ROW_FIRST, x] = n
             indices[ROW_LAST, x] = 0
+            if not same:  # what is held refers to other rows
+                memory.vectors[RATES, x] = 0.0
+                memory.vectors[PRICES, x] = 0.0
     for z in range(n):
         mean = theta[order[z]]
         if afresh or mean != held[z]:
@@ -76,7 +76,12 @@ def update(
                 distance = distances[order[z], order[x]]
                 entry = 0.0
                 if distance < costs[z] and memory.active[x] and memory.active[z]:
-                    entry = information(family, best, mean, distance, costs[z]) / costs[z]
+                    told = 0.0
+                    if best - distance > mean:
+                        told = min(family.kl(mean, best - distance), LARGEST)
+                    if best - mean < costs[z]:
+                        told = max(told, 0.5 * (costs[z] - distance) * (costs[z] - distance))
+                    entry = told / costs[z]
                     indices[COLUMN_FIRST, z] = min(indices[COLUMN_FIRST, z], x)
                     indices[COLUMN_LAST, z] = x + 1
                     indices[ROW_FIRST, x] = min(indices[ROW_FIRST, x], z)

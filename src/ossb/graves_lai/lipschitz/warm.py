@@ -11,6 +11,7 @@ from ossb.families import Family
 from ossb.graves_lai.lipschitz.certificate import OPTIMAL, certify
 from ossb.graves_lai.lipschitz.memory import (
     ARM,
+    BEST,
     COSTS,
     LEAST,
     RATES,
@@ -21,16 +22,6 @@ from ossb.graves_lai.lipschitz.program import set_units, update
 from ossb.graves_lai.lipschitz.repair import repair
 from ossb.graves_lai.lipschitz.tableau import cold
 from ossb.kernels import kernel
-
-
-@kernel
-def best_arm(theta: np.ndarray) -> int:
-    """The first of the largest entries."""
-    best = 0
-    for arm in range(theta.shape[0]):
-        if theta[arm] > theta[best]:
-            best = arm
-    return best
 
 
 @kernel
@@ -56,20 +47,16 @@ def rates(
         From ``start(distances)``; holds the solution for the next call.
     """
     n = theta.shape[0]
-    leader = best_arm(theta)
-    for arm in range(n):
-        out[arm] = 0.0
-    if not theta[leader] < family.highest():
-        return 0.0  # nothing can be better: no parameter is confusing
-    warm = update(distances, family, theta, leader, memory)
+    warm = update(distances, family, theta, memory)
     possible = False
     for z in range(n):
+        out[z] = 0.0
         possible = possible or memory.active[z]
         memory.vectors[SPEND, z] = memory.vectors[COSTS, z] * memory.vectors[RATES, z]
-    if not possible:
-        return 0.0
+    if not (possible and memory.bounds[BEST] < family.highest()):
+        return 0.0  # nothing can be better: no parameter is confusing
     gap = certify(memory) if warm else 1.0
-    if gap > max(kappa, OPTIMAL):
+    if gap >= 1.0 or gap > max(kappa, OPTIMAL):  # a gap of 1: nothing is held
         set_units(memory)
         gap = 1.0
         if warm and repair(memory, 3 * n // 4 + 8):  # a cold start costs about as many pivots
