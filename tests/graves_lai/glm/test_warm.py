@@ -53,7 +53,7 @@ def _most_confusing(arms, index, best, link, rates, arm):
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("kappa", [0.0, 0.02])
 def test_along_a_trajectory(reward_link, observed_link, sign, kappa):
-    rng = np.random.default_rng([reward_link, observed_link])
+    rng = np.random.default_rng([reward_link, observed_link, 7])
     arms, phi = unit_arms(rng, 12, 3), rng.standard_normal(3)
     memory, out = warm.start(arms), np.full(12, np.nan)
     kept = 0
