@@ -29,6 +29,9 @@ class GaussianItems(NamedTuple):
     def divergence(self, mean: float, other: float) -> float:
         return (mean - other) * (mean - other) / (2.0 * self.sigma * self.sigma)
 
+    def bend(self, mean: float, other: float) -> float:
+        return 1.0 / (self.sigma * self.sigma)
+
     def log_information(
         self,
         w: Floats,

@@ -24,6 +24,10 @@ class ItemFamily(Protocol):
         """Information one observation of the item brings between two means."""
         ...
 
+    def bend(self, mean: float, other: float) -> float:
+        """Second derivative of the divergence in its second mean."""
+        ...
+
     def log_information(
         self,
         w: Floats,

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ossb.graves_lai.semi_bandit.dense import multiply, multiply_transposed
+from ossb.graves_lai.semi_bandit.gaussian_items import NO_CONSTRAINT
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.graves_lai.semi_bandit.memory import (
     COLLECTED,
@@ -141,25 +142,40 @@ def load(phi: np.ndarray, memory: SemiBanditMemory) -> None:
 
 
 @kernel
-def seed(memory: SemiBanditMemory, n_arms: int) -> None:
+def seed(memory: SemiBanditMemory, phi: np.ndarray, n_arms: int) -> None:
     """The first working sets: every arm if they are few, else the nearest one per item.
 
-    Arms that cannot be alternatives are not entered as rows: for families with a largest
+    Arms that cannot be alternatives are entered as columns only: for families with a largest
     mean, those that would not beat the best arm even with that mean on all their items.
     """
     p = memory.state[ITEMS]
+    item = memory.work.by_item
+    by_arm = memory.by_arm
     for i in range(p):
-        nearest = -1
+        item[MEANS, i] = phi[memory.outside[i]]
+        item[TRIAL_W, i] = 1.0
+    memory.items.log_information(
+        item[TRIAL_W], memory.member, by_arm[GAP], item[MEANS], p, n_arms,
+        by_arm[INFORMATION], by_arm[MULTIPLIER],
+    )  # fmt: skip
+    for i in range(p):
+        column = -1
+        row = -1
         for x in range(n_arms):
             if memory.member[i, x] > 0.0:
+                possible = by_arm[INFORMATION, x] < NO_CONSTRAINT
                 if n_arms <= COMPLETE:
                     add_column(memory, x, 1.0)
-                    add_row(memory, x)
-                elif nearest < 0 or memory.by_arm[GAP, x] < memory.by_arm[GAP, nearest]:
-                    nearest = x
-        if nearest >= 0:
-            add_column(memory, nearest, 1.0)
-            add_row(memory, nearest)
+                    if possible:
+                        add_row(memory, x)
+                if column < 0 or by_arm[GAP, x] < by_arm[GAP, column]:
+                    column = x
+                if possible and (row < 0 or by_arm[GAP, x] < by_arm[GAP, row]):
+                    row = x
+        if column >= 0:
+            add_column(memory, column, 1.0)
+        if row >= 0:
+            add_row(memory, row)
 
 
 @kernel

@@ -116,10 +116,10 @@ def carry_over(memory: SemiBanditMemory, n_arms: int, factor: float, heaviest: f
 
 
 @kernel
-def begin_cold(arms: np.ndarray, leader: int, memory: SemiBanditMemory) -> None:
+def begin_cold(arms: np.ndarray, phi: np.ndarray, leader: int, memory: SemiBanditMemory) -> None:
     """Working sets and starting point from nothing."""
     reduce_items(arms, leader, memory)
-    seed(memory, arms.shape[0])
+    seed(memory, phi, arms.shape[0])
     memory.state[COLD] += 1
 
 
@@ -170,9 +170,9 @@ def rates(
     n_arms = arms.shape[0]
     target = memory.bounds[TARGET]
     leader = set_gaps(arms, phi, memory)
-    warm = memory.state[HELD] == 1 and memory.state[LEADER] == leader
+    warm = memory.state[HELD] == 1 and memory.state[LEADER] == leader and memory.state[M] > 0
     relative = 1.0
-    if warm and memory.state[M] > 0:
+    if warm:
         if memory.items.quadratic():
             relative, factor, heaviest = verify(memory, n_arms)
             carry_over(memory, n_arms, factor, heaviest)
@@ -187,7 +187,7 @@ def rates(
         if warm:
             memory.state[WARM] += 1
     if not warm:
-        begin_cold(arms, leader, memory)
+        begin_cold(arms, phi, leader, memory)
     mu = restart(memory, relative) if warm else 0.0
     margin = 0.3 * relative if warm else COLD_MARGIN
     inner = 0.5 * target if warm or memory.state[N] >= n_arms - 1 else max(0.5 * target, 0.01)

@@ -90,8 +90,14 @@ def certify(arms: np.ndarray, phi: np.ndarray, memory: SemiBanditMemory) -> Semi
     weights = memory.held_y[: chosen.size].copy()
     confusing = np.tile(phi, (chosen.size, 1))
     for k, arm in enumerate(chosen):
-        for i in outside[arms[arm, outside] > 0]:
-            confusing[k, i] = items.tilted(phi[i], held[i], tau[arm])
+        mine = outside[arms[arm, outside] > 0]
+        tilted = np.array([items.tilted(phi[i], held[i], tau[arm]) for i in mine])
+        bends = [items.bend(phi[i], other) for i, other in zip(mine, tilted, strict=True)]
+        flat = 1.0 / (held[mine] * np.array(bends))
+        gain = tilted - phi[mine]
+        gain = np.maximum(gain + (gaps[arm] - gain.sum()) * flat / flat.sum(), 0.0)
+        # rounding must not leave the alternative short of what it needs
+        confusing[k, mine] += gain * max(1.0, gaps[arm] / gain.sum())
     collected = arms @ collected_information(items, phi, confusing, weights)
     others = np.arange(arms.shape[0]) != leader
     lower = weights.sum() / (collected[others] / gaps[others]).max()

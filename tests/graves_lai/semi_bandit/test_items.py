@@ -1,0 +1,142 @@
+"""Items that are not Gaussian: the programs of single alternatives, and whole bounds."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, minimize
+
+from ossb.families import family_named
+from ossb.graves_lai.semi_bandit import (
+    BernoulliItems,
+    GaussianItems,
+    PoissonItems,
+    rates,
+    solve,
+    start,
+)
+from ossb.graves_lai.semi_bandit.gaussian_items import NO_CONSTRAINT
+
+FAMILIES = {
+    "gaussian": GaussianItems(0.7),
+    "bernoulli": BernoulliItems(1.0),
+    "bernoulli-minimised": BernoulliItems(-1.0),
+    "poisson": PoissonItems(1.0),
+    "poisson-minimised": PoissonItems(-1.0),
+}
+each_family = pytest.mark.parametrize("items", FAMILIES.values(), ids=FAMILIES)
+
+
+def signed(items, means):
+    return getattr(items, "sign", 1.0) * np.array(means)
+
+
+def information(items, weights, need, means):
+    """log F, its gradient and minus its Hessian, for one alternative with all items."""
+    p = len(means)
+    t, tau, member = np.empty(1), np.empty(1), np.ones((p, 1))
+    items.log_information(weights, member, np.array([need]), means, p, 1, t, tau)
+    gradient, rank_one, diagonal = (np.zeros((p, 1)) for _ in range(3))
+    items.gradients(
+        weights, member, np.array([need]), means, tau, p, 1, gradient, rank_one, diagonal
+    )
+    curvature, one = np.zeros((p, p)), np.ones(1)
+    items.add_curvature(
+        weights, gradient, rank_one, diagonal, one, np.zeros(1), gradient[:, 0], p, 1, curvature,
+        np.empty(1),
+    )  # fmt: skip
+    return t[0], gradient[:, 0].copy(), curvature
+
+
+@each_family
+def test_one_alternative(items):
+    means, weights, need = signed(items, [0.3, 0.5, 0.7]), np.array([1.0, 2.0, 0.5]), 0.3
+    value, gradient, curvature = information(items, weights, need, means)
+    raised = minimize(
+        lambda gain: sum(
+            w * items.divergence(m, m + g) for w, m, g in zip(weights, means, gain, strict=True)
+        ),
+        np.full(3, need / 3),
+        bounds=[(0, 0.29)] * 3,
+        constraints={"type": "eq", "fun": lambda gain: gain.sum() - need},
+    )
+    assert np.exp(value) == pytest.approx(raised.fun, rel=1e-4)
+    for i, direction in enumerate(1e-5 * np.eye(3)):
+        up, down = (information(items, weights + s * direction, need, means) for s in (1, -1))
+        assert gradient[i] == pytest.approx((up[0] - down[0]) / 2e-5, rel=1e-6)
+        assert curvature[i] == pytest.approx(-(up[1] - down[1]) / 2e-5, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("items", [BernoulliItems(1.0), BernoulliItems(-1.0), PoissonItems(-1.0)])
+def test_what_cannot_be_gained_is_no_alternative(items):
+    means = np.array([0.8, 0.9]) if getattr(items, "sign", 1.0) > 0 else np.array([-0.1, -0.2])
+    assert information(items, np.ones(2), 0.31, means)[0] == NO_CONSTRAINT
+    assert information(items, np.ones(2), 0.29, means)[0] < NO_CONSTRAINT
+
+
+@pytest.mark.parametrize(
+    ("items", "name"), [(BernoulliItems(1.0), "bernoulli"), (PoissonItems(1.0), "poisson")]
+)
+def test_single_items_are_a_classical_bandit(items, name):
+    phi = np.array([0.6, 0.3, 0.0, 0.55])
+    kl = family_named(name, 1.0).kl
+    value = sum((0.6 - mean) / kl(mean, 0.6) for mean in phi[1:])
+    solution = solve(np.eye(4), phi, items=items)
+    assert solution.gap <= 1e-6
+    assert solution.upper == pytest.approx(value, rel=1e-6)
+
+
+@each_family
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_against_cutting_planes(items, seed):
+    rng = np.random.default_rng(seed)
+    arms = np.unique(rng.integers(0, 2, (9, 5)).astype(float), axis=0)
+    arms = arms[arms.any(axis=1)]
+    phi = signed(items, rng.uniform(0.05, 0.95, 5))
+    solution = solve(arms, phi, items=items)
+    assert solution.gap <= 1e-6
+    rewards = arms @ phi
+    gaps = rewards[solution.leader] - rewards
+    others = gaps > 0
+    for parameter, arm in zip(solution.confusing, solution.alternatives, strict=True):
+        known = arms[solution.leader] > 0
+        assert np.array_equal(parameter[known], phi[known])
+        assert (arms[arm] - arms[solution.leader]) @ parameter >= -1e-12
+    if solution.upper == 0:
+        return
+    rows = [
+        [arm @ [items.divergence(a, b) if a != b else 0.0 for a, b in zip(phi, cut, strict=True)]
+         for arm in arms[others]]
+        for cut in solution.confusing
+    ]  # fmt: skip
+    relaxed = linprog(gaps[others], -np.array(rows), -np.ones(len(rows)))
+    assert relaxed.fun <= solution.upper * (1 + 1e-7)
+    assert relaxed.fun >= solution.lower * (1 - 1e-5)
+
+
+def test_nothing_can_beat_the_best():
+    arms = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    solution = solve(arms, np.array([0.9, 0.9, 0.1]), items=BernoulliItems(1.0))
+    assert (solution.upper, solution.lower) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("items", [BernoulliItems(1.0), PoissonItems(1.0)])
+@pytest.mark.parametrize("kappa", [0.0, 1e-2])
+def test_warm_rates(items, kappa):
+    rng = np.random.default_rng(3)
+    arms = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]], dtype=float)
+    phi, memory, out = rng.uniform(0.2, 0.8, 4), start(arms, items), np.empty(4)
+    for _ in range(15):
+        phi = np.clip(phi + 1e-3 * rng.normal(size=4), 0.0, 1.0)
+        gap = rates(arms, phi, kappa, memory, out)
+        assert gap <= max(kappa, 1e-6)
+        cold = solve(arms, phi, items=items)
+        cost = out @ (arms[cold.leader] @ phi - arms @ phi)
+        assert cold.lower * (1 - 1e-9) <= cost <= cold.upper / (1 - gap) * (1 + 2e-6)
+
+
+def test_compiled_equals_interpreted_bit_for_bit():
+    arms = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]], dtype=float)
+    phi = np.array([0.8, 0.5, 0.3, 0.45])
+    plain = solve(arms, phi, compiled=False, items=BernoulliItems(1.0))
+    fast = solve(arms, phi, compiled=True, items=BernoulliItems(1.0))
+    assert np.array_equal(plain.rates, fast.rates)
+    assert (plain.upper, plain.lower) == (fast.upper, fast.lower)
