@@ -31,8 +31,17 @@ class Fit(NamedTuple):
 
 
 def new_fit(n_arms: int) -> Fit:
-    whole = [np.zeros(n_arms, np.int64) for _ in range(6)]
-    return Fit(*whole, np.zeros(n_arms), np.zeros(n_arms))
+    n = n_arms
+    return Fit(
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n),
+        np.zeros(n),
+    )
 
 
 @kernel

@@ -115,9 +115,11 @@ class LinearModel(NamedTuple):
 
     def start(self) -> LinearLook:
         d, n = self.features.shape
-        look = [np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(4)]
         return LinearLook(
-            *look,
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(4),
             new_least_squares(d, n),
             new_least_squares(d, n),
             np.zeros(n, np.int64),

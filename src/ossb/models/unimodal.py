@@ -61,8 +61,15 @@ class UnimodalModel(NamedTuple):
 
     def start(self) -> UnimodalMemory:
         n = self.n_arms
-        look = [np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(4)]
-        return UnimodalMemory(*look, np.zeros(n), np.zeros(n), new_fit(n))
+        return UnimodalMemory(
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(4),
+            np.zeros(n),
+            np.zeros(n),
+            new_fit(n),
+        )
 
     def unseen(self, tally: Tally) -> int:
         for x in range(self.n_arms):

@@ -3,8 +3,11 @@
 from typing import Any
 
 from ossb.policies.base import Kind, Policy, make
+from ossb.policies.glm_ucb import GLM_UCB
 from ossb.policies.hgl import HGL
 from ossb.policies.kl_ucb import KL_UCB
+from ossb.policies.linear_thompson import LINEAR_THOMPSON
+from ossb.policies.oful import OFUL
 from ossb.policies.ossb import OSSB, OSSB_PAPER
 from ossb.policies.thompson import THOMPSON
 from ossb.policies.ucb1 import UCB1
@@ -21,6 +24,9 @@ POLICIES: dict[str, Kind] = {
         UCB1,
         KL_UCB,
         THOMPSON,
+        LINEAR_THOMPSON,
+        GLM_UCB,
+        OFUL,
     )
 }
 

@@ -1,0 +1,127 @@
+"""GLM-UCB (Filippi, Cappé, Garivier and Szepesvári, 2010).
+
+With V = I + Σ n x xᵀ, play the largest g(⟨θ̂, x⟩) + ρ(t) √(xᵀV⁻¹x), ρ(t) = c √(½ ln t) in units of
+the noise.  On linear arms, and where plays show the index ⟨φ, x⟩, θ̂ is least squares and g may be
+left out; on generalised linear ones it is the maximum-likelihood estimate.  Both have a ridge of
+one observation: the logistic maximum does not exist under separation.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from ossb.errors import InputError
+from ossb.kernels import kernel
+from ossb.models.glm import GlmLook, GlmModel
+from ossb.models.least_squares import follow
+from ossb.policies.base import Kind
+from ossb.policies.linear_arms import (
+    LINEAR,
+    Regression,
+    estimate_rewards,
+    features_of,
+    measure_widths,
+    new_regression,
+    shows_one_value,
+)
+from ossb.records import Floats, record
+from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
+
+
+class GlmUcbMemory(NamedTuple):
+    model: GlmLook
+    regression: Regression  # of which the widths are used
+
+
+@kernel
+def most_promising(rewards: np.ndarray, widths: np.ndarray, radius: float) -> int:
+    """argmax of reward + radius √width, lowest on ties."""
+    best, index = 0, -math.inf
+    for x in range(rewards.shape[0]):
+        value = rewards[x] + radius * math.sqrt(widths[x])
+        if value > index:
+            best, index = x, value
+    return best
+
+
+@record
+class LinearUcb(NamedTuple):
+    """The index of least squares.
+
+    Parameters
+    ----------
+    features
+        The arms, as columns.
+    sigma
+        Standard deviation of the noise.
+    scale
+        c.
+    """
+
+    features: Floats
+    sigma: float
+    scale: float
+
+    def _check(self) -> None:
+        if not 0 < self.scale < math.inf:
+            raise InputError("scale", "be positive", self.scale)
+
+    def start(self) -> Regression:
+        return new_regression(self.features)
+
+    def select(self, tally: Tally, memory: Regression, rng: Generator) -> Decision:
+        leader = estimate_rewards(self.features, tally, memory)
+        measure_widths(self.features, tally, memory)
+        radius = self.scale * self.sigma * math.sqrt(0.5 * math.log(tally.clock[0] + 1.0))
+        best = most_promising(memory.rewards, memory.widths, radius)
+        return Decision(best, EXPLOIT if best == leader else EXPLORE)
+
+
+@record
+class GlmUcb(NamedTuple):
+    """The index of the maximum-likelihood estimate.
+
+    Parameters
+    ----------
+    model
+        The structure.
+    scale
+        c.
+    """
+
+    model: GlmModel
+    scale: float
+
+    def _check(self) -> None:
+        if not 0 < self.scale < math.inf:
+            raise InputError("scale", "be positive", self.scale)
+
+    def start(self) -> GlmUcbMemory:
+        return GlmUcbMemory(self.model.start(), new_regression(self.model.features))
+
+    def select(self, tally: Tally, memory: GlmUcbMemory, rng: Generator) -> Decision:
+        leader = self.model.project(tally, memory.model)
+        features, regression = self.model.features, memory.regression
+        follow(features, tally.counts, tally.means, regression.told)
+        measure_widths(features, tally, regression)
+        radius = self.scale * self.model.sigma * math.sqrt(0.5 * math.log(tally.clock[0] + 1.0))
+        best = most_promising(memory.model.rewards, regression.widths, radius)
+        return Decision(best, EXPLOIT if best == leader else EXPLORE)
+
+
+def build(instance: Any, scale: float) -> LinearUcb | GlmUcb:
+    if instance.kind == "generalized_linear" and instance.observes == "reward":
+        return GlmUcb(instance.model(), scale)
+    return LinearUcb(features_of(instance), instance.sigma, scale)
+
+
+GLM_UCB = Kind(
+    name="glm-ucb",
+    build=build,
+    parameters={"scale": 1.0},
+    structures=(*LINEAR, "generalized_linear"),
+    reference="Filippi, Cappé, Garivier and Szepesvári (2010)",
+    fits=shows_one_value,
+)

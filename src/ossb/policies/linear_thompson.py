@@ -1,0 +1,101 @@
+"""Linear Thompson sampling (Agrawal and Goyal, 2013).
+
+Draw θ̃ from N(θ̂, v² W), W = (I + Σ n x xᵀ)⁻¹, and play the best arm for it.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from ossb.errors import InputError
+from ossb.fields import choice
+from ossb.graves_lai.linear.algebra import cholesky
+from ossb.models.least_squares import predict
+from ossb.policies.base import Kind
+from ossb.policies.linear_arms import (
+    LINEAR,
+    Regression,
+    estimate_rewards,
+    features_of,
+    new_regression,
+    shows_one_value,
+)
+from ossb.records import Floats, record
+from ossb.structures.base import Instance
+from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
+
+
+class ThompsonMemory(NamedTuple):
+    regression: Regression
+    factor: np.ndarray  # float64 (d, d): scratch
+    normals: np.ndarray  # float64 (d,): the draw
+    drawn: np.ndarray  # float64 (d,): θ̃
+
+
+@record
+class LinearThompson(NamedTuple):
+    """Play the best arm of a draw around the estimate.
+
+    Parameters
+    ----------
+    features
+        The arms, as columns.
+    sigma
+        Standard deviation of the noise, R.
+    grows
+        v = σ √(½ d ln(t/δ)), as analysed; else v = σ, the posterior under the prior N(0, σ² I).
+    delta
+        δ of that.
+    """
+
+    features: Floats
+    sigma: float
+    grows: bool
+    delta: float
+
+    def _check(self) -> None:
+        if not 0 < self.delta < 1:
+            raise InputError("delta", "lie in (0, 1)", self.delta)
+
+    def start(self) -> ThompsonMemory:
+        d = self.features.shape[0]
+        return ThompsonMemory(
+            new_regression(self.features), np.zeros((d, d)), np.zeros(d), np.zeros(d)
+        )
+
+    def select(self, tally: Tally, memory: ThompsonMemory, rng: Generator) -> Decision:
+        regression = memory.regression
+        leader = estimate_rewards(self.features, tally, regression)
+        d = self.features.shape[0]
+        spread = self.sigma
+        if self.grows:
+            spread *= math.sqrt(0.5 * d * math.log((tally.clock[0] + 1.0) / self.delta))
+        for i in range(d):
+            memory.normals[i] = spread * rng.standard_normal()
+            memory.drawn[i] = regression.told.theta[i]
+            for k in range(d):
+                memory.factor[i, k] = regression.told.inverse[i, k]
+        if not cholesky(memory.factor, d):
+            return Decision(leader, EXPLOIT)
+        for i in range(d):
+            for k in range(i, d):
+                memory.drawn[k] += memory.factor[i, k] * memory.normals[i]
+        best = predict(self.features, memory.drawn, regression.rewards)
+        return Decision(best, EXPLOIT if best == leader else EXPLORE)
+
+
+def build(instance: Instance, scale: str, delta: float) -> LinearThompson:
+    grows = choice(scale, "scale", ("paper", "posterior")) == "paper"
+    return LinearThompson(features_of(instance), instance.sigma, grows, delta)
+
+
+LINEAR_THOMPSON = Kind(
+    name="linear-thompson",
+    build=build,
+    parameters={"scale": "paper", "delta": 0.1},
+    structures=LINEAR,
+    reference="Agrawal and Goyal (2013)",
+    fits=shows_one_value,
+)

@@ -1,0 +1,106 @@
+"""OFUL, optimism in the face of uncertainty for linear arms (Abbasi-Yadkori et al., 2011).
+
+With V = I + Σ n x xᵀ, the truth lies, with probability 1 − δ at all times, within
+β = σ √(2 ln(1/δ) + ln det V) + S of θ̂ in the norm of V, S a bound on its length: play the
+largest ⟨θ̂, x⟩ + β √(xᵀV⁻¹x).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from ossb.errors import InputError
+from ossb.graves_lai.linear.algebra import cholesky
+from ossb.policies.base import Kind
+from ossb.policies.linear_arms import (
+    LINEAR,
+    Regression,
+    estimate_rewards,
+    features_of,
+    measure_widths,
+    new_regression,
+    shows_one_value,
+)
+from ossb.records import Floats, record
+from ossb.structures.base import Instance
+from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
+
+
+class OfulMemory(NamedTuple):
+    regression: Regression
+    factor: np.ndarray  # float64 (d, d): scratch
+
+
+@record
+class Oful(NamedTuple):
+    """Play the arm that could be best for a parameter within the confidence ellipsoid.
+
+    Parameters
+    ----------
+    features
+        The arms, as columns.
+    sigma
+        Standard deviation of the noise.
+    delta
+        Probability with which the ellipsoid may ever miss the truth.
+    norm
+        S, a bound on the length of the true parameter.
+    """
+
+    features: Floats
+    sigma: float
+    delta: float
+    norm: float
+
+    def _check(self) -> None:
+        if not 0 < self.delta < 1:
+            raise InputError("delta", "lie in (0, 1)", self.delta)
+        if not 0 <= self.norm < math.inf:
+            raise InputError("norm", "be non-negative", self.norm)
+
+    def start(self) -> OfulMemory:
+        d = self.features.shape[0]
+        return OfulMemory(new_regression(self.features), np.zeros((d, d)))
+
+    def select(self, tally: Tally, memory: OfulMemory, rng: Generator) -> Decision:
+        regression = memory.regression
+        leader = estimate_rewards(self.features, tally, regression)
+        measure_widths(self.features, tally, regression)
+        radius = self.sigma * math.sqrt(2.0 * math.log(1.0 / self.delta) + self.volume(memory))
+        radius += self.norm
+        best, index = leader, -math.inf
+        for x in range(regression.rewards.shape[0]):
+            value = regression.rewards[x] + radius * math.sqrt(regression.widths[x])
+            if value > index:
+                best, index = x, value
+        return Decision(best, EXPLOIT if best == leader else EXPLORE)
+
+    def volume(self, memory: OfulMemory) -> float:
+        """ln det V, of what was told."""
+        d = self.features.shape[0]
+        for i in range(d):
+            for k in range(d):
+                memory.factor[i, k] = memory.regression.told.gram[i, k]
+            memory.factor[i, i] += 1.0
+        if not cholesky(memory.factor, d):
+            return 0.0
+        total = 0.0
+        for i in range(d):
+            total += 2.0 * math.log(memory.factor[i, i])
+        return max(total, 0.0)
+
+
+def build(instance: Instance, delta: float, norm: float) -> Oful:
+    return Oful(features_of(instance), instance.sigma, delta, norm)
+
+
+OFUL = Kind(
+    name="oful",
+    build=build,
+    parameters={"delta": 0.01, "norm": 1.0},
+    structures=LINEAR,
+    reference="Abbasi-Yadkori, Pál and Szepesvári (2011)",
+    fits=shows_one_value,
+)
