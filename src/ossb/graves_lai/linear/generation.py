@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
-from ossb.graves_lai.linear.interior_point import SOLVED, UNBOUNDED, interior_point
+from ossb.graves_lai.linear.interior_point import SINGULAR, SOLVED, UNBOUNDED, interior_point
 from ossb.graves_lai.linear.oracle import unpack
 from ossb.graves_lai.linear.passes import apply_whitening, largest, quadratic_forms
 from ossb.graves_lai.linear.working_set import first_sets, shrink, violators
@@ -30,6 +30,8 @@ from ossb.graves_lai.linear.workspace import (
     GRAM,
     GROUPS,
     INVERSE,
+    INVERSE_COST,
+    INVERSE_MARGIN,
     ITERATIONS,
     LOWER,
     MULTIPLIER,
@@ -130,31 +132,6 @@ def restart(gap: float, upper: float, n_old: int, m_old: int, ws: Workspace) -> 
 
 
 @kernel
-def solve_working_set(
-    tolerance: float, rank: int, warm: bool, barrier: float, gap: float, ws: Workspace
-) -> tuple[float, int]:
-    """Solve the gathered sets, once more from cold if warm fails; best v in START, w in q."""
-    column, row, index = ws.column, ws.row, ws.indices
-    n, m = index[COUNT, COLUMNS], index[COUNT, ROWS]
-    upper, _, status, iterations = interior_point(
-        n, m, rank, tolerance, 80, warm, barrier, 0.3 * gap, ws
-    )
-    index[COUNT, ITERATIONS] += iterations
-    if status != SOLVED and warm:
-        for e in range(n):
-            column[PRIMAL, e] = 1.0 / n
-        upper, _, status, iterations = interior_point(
-            n, m, rank, tolerance, 120, False, 0.0, 0.0, ws
-        )
-        index[COUNT, ITERATIONS] += iterations
-    for e in range(n):
-        column[START, e] = column[BEST, e]
-    for e in range(m):
-        row[MULTIPLIER, e] = row[BEST_WEIGHT, e]
-    return upper, status
-
-
-@kernel
 def keep_best(
     highest: float, dearest: float, upper: float, lower: float, n_arms: int, ws: Workspace
 ) -> tuple[float, float]:
@@ -201,15 +178,7 @@ def unstretch(coordinates: np.ndarray, rank: int, ws: Workspace) -> None:
 
 @kernel
 def generate(
-    coordinates: np.ndarray,
-    inverse_cost: np.ndarray,
-    inverse_margin: np.ndarray,
-    n_arms: int,
-    rank: int,
-    tolerance: float,
-    warm: bool,
-    gap: float,
-    ws: Workspace,
+    coordinates: np.ndarray, rank: int, tolerance: float, warm: bool, gap: float, ws: Workspace
 ) -> tuple[float, float, int]:
     """Solve to a certified relative gap; bounds of Σ v, status, proofs in ``ws.arm``.
 
@@ -218,7 +187,8 @@ def generate(
     ``gap`` says how good they are.
     """
     column, row, arm, index = ws.column, ws.row, ws.arm, ws.indices
-    root_cost = arm[ARM_SCRATCH]
+    inverse_cost, inverse_margin = arm[INVERSE_COST], arm[INVERSE_MARGIN]
+    root_cost, n_arms = arm[ARM_SCRATCH], arm.shape[1]
     size = rank * (rank + 1) // 2
     complete = False
     barrier = 0.0
@@ -246,7 +216,23 @@ def generate(
         inner = 0.5 * tolerance
         if not settled:
             inner = max(inner, min(0.05, 0.1 * gap))
-        bound, status = solve_working_set(inner, rank, warm, barrier, gap, ws)
+        n, m = index[COUNT, COLUMNS], index[COUNT, ROWS]
+        bound, status = UNBOUNDED, SINGULAR
+        for attempt in range(2):
+            if attempt == 1:
+                if status == SOLVED or not warm:
+                    break
+                warm = False
+                for e in range(n):
+                    column[PRIMAL, e] = 1.0 / n
+            bound, _, status, iterations = interior_point(
+                n, m, rank, inner, 80 + 40 * attempt, warm, barrier, 0.3 * gap, ws
+            )
+            index[COUNT, ITERATIONS] += iterations
+        for e in range(n):
+            column[START, e] = column[BEST, e]
+        for e in range(m):
+            row[MULTIPLIER, e] = row[BEST_WEIGHT, e]
         if bound >= UNBOUNDED or not design_gram(column[START], rank, ws):
             return upper, lower, 10 + status
         highest, dearest = price_arms(coordinates, inverse_cost, inverse_margin, n_arms, rank, ws)

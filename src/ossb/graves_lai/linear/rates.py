@@ -7,7 +7,9 @@ by the interior-point method from the held solution, else from nothing.
 
 import numpy as np
 
+from ossb.graves_lai.linear.generation import generate
 from ossb.graves_lai.linear.held import held_bounds, verify
+from ossb.graves_lai.linear.interior_point import SOLVED
 from ossb.graves_lai.linear.memory import (
     ACTIVE,
     ARM_COST,
@@ -29,7 +31,7 @@ from ossb.graves_lai.linear.memory import (
     LinearMemory,
 )
 from ossb.graves_lai.linear.newton import newton
-from ossb.graves_lai.linear.search import search
+from ossb.graves_lai.linear.search import keep, prepare
 from ossb.graves_lai.linear.workspace import INVERSE, INVERSE_COST, INVERSE_MARGIN
 from ossb.kernels import kernel
 
@@ -103,16 +105,18 @@ def resolve(slot: int, leader: int, tolerance: float, gap: float, memory: Linear
         if stage < 2 and gap >= NEAR:
             continue
         if stage > 0:
-            statistic[WARM if stage == 1 else COLD] += 1
-            solved = search(
-                stage == 1, leader, tolerance, gap, arms, coordinates, held, lists, size, ws
-            )
-            if size[RANK] == 0:
+            warm = stage == 1
+            statistic[WARM if warm else COLD] += 1
+            if prepare(warm, leader, arms, coordinates, held, lists, size, ws) == 0:
                 return 0.0
+            upper, _, status = generate(coordinates, size[RANK], tolerance, warm, gap, ws)
+            solved = status == SOLVED
             if not solved:
                 statistic[FAILURES] += 1
-                if stage == 1:
+                if warm:
+                    gap = 1.0  # the coordinates have changed under what was held
                     continue
+            keep(upper, coordinates, held, lists, size, ws)
             gap = verify(arm, held, lists, size[PLAYED], size[WEIGHTED])
         fresh = newton(size[RANK], coordinates, held, lists, size[SUPPORT], size[ACTIVE], trial, ws)
         if fresh < gap:

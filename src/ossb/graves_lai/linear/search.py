@@ -1,10 +1,9 @@
-"""One solve for one leader: project, whiten, generate, and hold the solution."""
+"""What stands before and after a solve: where it starts from, and what is held of it."""
 
 import numpy as np
 
-from ossb.graves_lai.linear.generation import generate
 from ossb.graves_lai.linear.held import hold, list_held
-from ossb.graves_lai.linear.interior_point import SOLVED, UNBOUNDED
+from ossb.graves_lai.linear.interior_point import UNBOUNDED
 from ossb.graves_lai.linear.memory import DESIGN, HELD_COLUMNS, OMEGA, PLAYED, RANK, SUPPORT
 from ossb.graves_lai.linear.passes import whiten
 from ossb.graves_lai.linear.projection import project
@@ -74,30 +73,24 @@ def complete_lists(spread: bool, ws: Workspace) -> None:
 
 
 @kernel
-def search(
+def prepare(
     warm: bool,
     leader: int,
-    tolerance: float,
-    gap: float,
     arms: np.ndarray,
     coordinates: np.ndarray,
     held: np.ndarray,
     lists: np.ndarray,
     size: np.ndarray,
     ws: Workspace,
-) -> bool:
-    """Solve from the held solution, or from nothing, and hold the result; True if certified.
-
-    A cold search always holds something feasible, with an honest gap, if the arms allow it.
-    """
-    arm, cube = ws.arm, ws.cube
-    n_arms = arm.shape[1]
+) -> int:
+    """Start from the held solution, or project and whiten the arms afresh; the rank."""
     if warm:
         load_warm(held, lists, size, ws)
-    else:
-        size[RANK] = project(arms, leader, coordinates)
-        if size[RANK] == 0:
-            return True
+        return size[RANK]
+    arm, cube = ws.arm, ws.cube
+    n_arms = arm.shape[1]
+    size[RANK] = project(arms, leader, coordinates)
+    if size[RANK] > 0:
         whiten(
             coordinates,
             arm[INVERSE_COST],
@@ -107,24 +100,23 @@ def search(
             cube[GRAM],
             cube[VECTORS, TOTAL],
         )
-    upper, _, status = generate(
-        coordinates,
-        arm[INVERSE_COST],
-        arm[INVERSE_MARGIN],
-        n_arms,
-        size[RANK],
-        tolerance,
-        warm,
-        gap,
-        ws,
-    )
-    if warm and status != SOLVED:
-        return False
+    return size[RANK]
+
+
+@kernel
+def keep(
+    upper: float,
+    coordinates: np.ndarray,
+    held: np.ndarray,
+    lists: np.ndarray,
+    size: np.ndarray,
+    ws: Workspace,
+) -> None:
+    """Hold what was found; if that is nothing, something feasible, where the arms allow it."""
     for attempt in range(2):
         complete_lists(attempt == 1 or upper >= UNBOUNDED, ws)
         if hold(size[RANK], coordinates, held, ws):
             list_held(held, lists, size, ws)
-            return status == SOLVED
+            return
     size[PLAYED] = 0
     size[SUPPORT] = 0
-    return False
