@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from ossb.errors import InputError
-from ossb.figures import SHOWN, draw_rates
+from ossb.figures import draw_rates
+from ossb.figures.rates import SHOWN
 from ossb.structures import bound
 from ossb.structures.classical import Classical
 

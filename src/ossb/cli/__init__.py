@@ -10,7 +10,10 @@ import typer
 
 from ossb.cli.bound import bound
 from ossb.cli.doctor import doctor
+from ossb.cli.experiments import experiments
 from ossb.cli.policies import policies
+from ossb.cli.report import report
+from ossb.cli.run import run
 from ossb.cli.simulate import simulate
 from ossb.cli.structures import structures
 from ossb.cli.verify import verify
@@ -29,7 +32,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (bound, verify, simulate, structures, policies, doctor):
+COMMANDS = (bound, verify, simulate, run, report, experiments, structures, policies, doctor)
+for command in COMMANDS:
     app.command()(command)
 
 

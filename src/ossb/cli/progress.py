@@ -77,3 +77,68 @@ class RoundProgress:
             self._bar.console.print(message)
         else:
             print(message, file=sys.stderr, flush=True)
+
+
+class CellProgress:
+    """Counts the cells of an experiment; the total is known once the grid is."""
+
+    def __init__(self) -> None:
+        self._started = self._spoke = time.monotonic()
+        self._first = -1
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                Progress,
+                TextColumn,
+                TimeRemainingColumn,
+            )
+
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[rate]}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._task = self._bar.add_task("starting", total=None, rate="")
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, cell: Any, done: int, total: int) -> None:
+        if self._first < 0:
+            self._first = done - 1
+        now = time.monotonic()
+        rate = (done - self._first) / max(now - self._started, 1e-9)
+        current = f"{cell.label} on {cell.group}"
+        if self._bar is not None:
+            self._bar.update(
+                self._task,
+                completed=done,
+                total=total,
+                description=current,
+                rate=f"{rate:.2f} cells/s",
+            )
+        elif now - self._spoke >= EVERY or done == total:
+            self._spoke = now
+            left = (total - done) / max(rate, 1e-9)
+            line = f"{done}/{total} cells, {rate:.2f} cells/s, {left:.0f} s left: {current}"
+            print(line, file=sys.stderr, flush=True)
+
+    def say(self, message: str) -> None:
+        """A line of its own."""
+        if self._bar is not None:
+            self._bar.console.print(message)
+        else:
+            print(message, file=sys.stderr, flush=True)

@@ -1,0 +1,65 @@
+"""``ossb run``: an experiment, or what is missing of it."""
+
+from typing import Annotated
+
+import typer
+
+
+def run(
+    experiment: Annotated[str, typer.Argument(help="TOML file, or the name of a bundled one.")],
+    overrides: Annotated[
+        list[str] | None, typer.Argument(help="key=value pairs that replace keys of the file.")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder of the results. [results/NAME]")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Processes; 0 takes all cores.")] = 0,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster.")
+    ] = None,
+    shard: Annotated[
+        str, typer.Option(metavar="I/N", help="Play only the I-th of N parts of the grid.")
+    ] = "1/1",
+) -> None:
+    """Run an experiment; the same command again goes on where it stopped.
+
+    Example: ossb run figure1 trials=20 --out results/quick
+    """
+    import os
+
+    from ossb.cli.progress import CellProgress
+    from ossb.experiments.definition import read
+    from ossb.experiments.run import run as play
+
+    found = read(experiment, overrides or ())
+    folder = out or f"results/{found.name}"
+    count = workers or os.cpu_count() or 1
+    with CellProgress() as progress:
+        try:
+            play(
+                found,
+                folder,
+                workers=count,
+                scheduler=scheduler,
+                shard=_shard(shard),
+                progress=progress,
+                announce=progress.say,
+            )
+        except KeyboardInterrupt:
+            progress.say("interrupted: finished cells are kept; run the same command to go on")
+            raise
+    if shard != "1/1":
+        typer.echo(f"shard {shard} of {found.name} is in {folder}")
+        return
+    from ossb.cli.report import write_report
+
+    write_report(folder)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    from ossb.errors import InputError
+
+    place, slash, of = text.partition("/")
+    if not (slash and place.isdigit() and of.isdigit()):
+        raise InputError("shard", "be written I/N", text)
+    return int(place), int(of)
