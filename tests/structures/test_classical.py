@@ -136,6 +136,13 @@ def test_the_common_keys():
             Classical(theta=[1.0], arm_names=names)
 
 
+def test_names_of_arms_that_are_not_listed():
+    with pytest.raises(InputError, match="`arm_names` must be left out: the arms are not listed"):
+        Classical(theta=[1.0], arm_names=["a"])._read_common(None)
+    assert Classical(theta=[1.0, 2.0], arm_names=["a", "b"]).arm_name(1) == "b"
+    assert Classical(theta=[1.0, 2.0]).arm_name((1, 2)) == "[1, 2]"
+
+
 def test_the_file_of_an_instance():
     instance = Classical(
         theta=np.array([1.0, 0.5]), sigma=2.0, goal="minimize", arm_names=("a", "b")
