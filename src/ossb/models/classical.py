@@ -137,8 +137,8 @@ class ClassicalModel(NamedTuple):
             else:
                 memory.gain[x] += part.factor * own / glr
                 memory.gain[leader] += part.factor * others / glr
-            memory.gain[x] += part.spread * variance / (count * count)
-            memory.gain[leader] += part.spread * variance / (known * known)
+            memory.gain[x] += part.widening * variance / (count * count)
+            memory.gain[leader] += part.widening * variance / (known * known)
         for x in range(self.n_arms):
             memory.gain[x] *= memory.weights[x] / (1.0 + memory.weights[x])
         memory.numbers[NU] = 1.0 / (1.0 + chances)

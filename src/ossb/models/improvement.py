@@ -21,7 +21,7 @@ class Improvement(NamedTuple):
     chance: float
     expected: float
     factor: float
-    spread: float
+    widening: float
     tie: bool
 
 

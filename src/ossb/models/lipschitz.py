@@ -168,8 +168,8 @@ class LipschitzModel(NamedTuple):
                 for z in range(self.n_arms):
                     memory.gain[z] += part.factor * memory.news[z] / glr
             if self.prior <= 0.0:
-                memory.gain[j] += part.spread * variance / (weights[j] * weights[j])
-                memory.gain[leader] += part.spread * own / weights[leader]
+                memory.gain[j] += part.widening * variance / (weights[j] * weights[j])
+                memory.gain[leader] += part.widening * own / weights[leader]
         for x in range(self.n_arms):
             memory.gain[x] *= weights[x] / (1.0 + weights[x])
         memory.numbers[NU] = 1.0 / (1.0 + chances)

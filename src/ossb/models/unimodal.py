@@ -180,8 +180,8 @@ class UnimodalModel(NamedTuple):
             if part.tie or not self.add_shares(part.factor, memory):
                 memory.gain[j] += part.factor * own / (count * (own + others))
                 memory.gain[leader] += part.factor * others / (known * (own + others))
-            memory.gain[j] += part.spread * own / count
-            memory.gain[leader] += part.spread * others / known
+            memory.gain[j] += part.widening * own / count
+            memory.gain[leader] += part.widening * others / known
         for x in range(self.n_arms):
             count = max(weights[x], 1.0)
             memory.gain[x] *= count / (1.0 + count)
