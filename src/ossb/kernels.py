@@ -21,7 +21,12 @@ import numpy as np
 P = ParamSpec("P")
 R = TypeVar("R")
 
-OPTIONS = {"error_model": "numpy", "nogil": True, "boundscheck": False}
+OPTIONS = {
+    "error_model": "numpy",
+    "nogil": True,
+    "boundscheck": False,
+    "no_cfunc_wrapper": True,  # kernels are never passed as C callbacks: less to compile
+}
 
 
 class Kernel(Generic[P, R]):

@@ -92,12 +92,12 @@ def draw_plays(results: Results, kind: str) -> Any:
         except OssbError:
             rates = np.zeros(instance.n_arms)
         target = rates * np.log(results.experiment.horizon)
+        order = np.lexsort((instance.gaps, -target))[:MOST_ARMS]
         part = trials.filter(trials["instance"] == number)
         for place, policy in enumerate(policies):
             rows = part.filter(part["policy"] == policy)
             if not rows.is_empty():
                 mean = np.array(rows["plays"].to_list()).mean(axis=0)
-                order = np.argsort(-target, kind="stable")[:MOST_ARMS]
                 axis.plot(
                     range(order.size),
                     np.maximum(mean[order], 0.5),
@@ -107,16 +107,18 @@ def draw_plays(results: Results, kind: str) -> Any:
                     markersize=2,
                     label=policy,
                 )
-        order = np.argsort(-target, kind="stable")[:MOST_ARMS]
+        needed = np.flatnonzero(target[order] > 0)
         axis.plot(
-            range(order.size),
-            np.maximum(target[order], 0.5),
+            needed,
+            target[order][needed],
             "k_",
             markersize=7,
             label="c(x, θ) ln T",
         )
         axis.set_yscale("log")
-        axis.set_xlabel("arms, by c(x, θ)")
+        axis.set_xlabel("arm, by c(x, θ), then by gap")
+        names = [instance.arm_name(instance.arm_at(int(arm))) for arm in order]
+        axis.set_xticks(range(order.size), names, rotation=90, fontsize=5)
         axis.set_title(group, loc="left", parse_math=False)
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("plays at the horizon")
