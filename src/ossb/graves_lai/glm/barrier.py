@@ -61,25 +61,32 @@ _SPREAD = 1e3  # complementary products are kept within this factor of μ
 @kernel
 def fill_system(link: int, n: int, m: int, rank: int, space: Space) -> bool:
     """W into the system, G below it, and the shares Σ_x q_x G_xz explained so far."""
-    system, work, vectors = space.system, space.work, space.vectors
+    vectors, by_arm, lists, work, small, system = (
+        space.vectors,
+        space.by_arm,
+        space.lists,
+        space.work,
+        space.small,
+        space.system,
+    )
     below = n + m + 1
     for j in range(n):
         work[SHARE, j] = 0.0
-        work[RATE, j] = work[V, j] / space.by_arm[COST, space.lists[COLUMNS, j]]
+        work[RATE, j] = work[V, j] / by_arm[COST, lists[COLUMNS, j]]
         for k in range(n):
             system[j, k] = 0.0
     for i in range(m):
-        arm = space.lists[ROWS, i]
+        arm = lists[ROWS, i]
         regular, _ = newton(link, DIRECTION, arm, n, rank, space)
         if not regular:
             return False
-        length = product(space.small, SIDE, TOWARDS, SIDE, TOWARDS, rank)
+        length = product(small, SIDE, TOWARDS, SIDE, TOWARDS, rank)
         information = math.exp(work[T, i])
         root = 1.0 / math.sqrt(information)
         for j in range(n):
-            other = space.lists[COLUMNS, j]
-            index = space.by_arm[INDEX, other]
-            cost = space.by_arm[COST, other]
+            other = lists[COLUMNS, j]
+            index = by_arm[INDEX, other]
+            cost = by_arm[COST, other]
             shift = product(vectors, DIRECTION, arm, COORDINATE, other, rank)
             own = divergence(link, index, shift) / (cost * information)
             system[below + i, j] = own
@@ -87,13 +94,13 @@ def fill_system(link: int, n: int, m: int, rank: int, space: Space) -> bool:
             scale = root * change(link, index, shift) / cost
             for k in range(rank):
                 vectors[PUSH, j, k] = scale * vectors[COORDINATE, other, k]
-            solve_lower(space.small, FACTOR, vectors, PUSH, j, rank)
+            solve_lower(small, FACTOR, vectors, PUSH, j, rank)
             along = 0.0
             for k in range(rank):
-                along += vectors[PUSH, j, k] * space.small[SIDE, TOWARDS, k]
+                along += vectors[PUSH, j, k] * small[SIDE, TOWARDS, k]
             along = along / length if length > 0.0 else 0.0
             for k in range(rank):
-                vectors[PUSH, j, k] -= along * space.small[SIDE, TOWARDS, k]
+                vectors[PUSH, j, k] -= along * small[SIDE, TOWARDS, k]
             for k in range(j + 1):
                 curved = own * system[below + i, k] + product(vectors, PUSH, j, PUSH, k, rank)
                 system[j, k] += work[Q, i] * curved
@@ -106,7 +113,7 @@ def fill_system(link: int, n: int, m: int, rank: int, space: Space) -> bool:
 @kernel
 def solve_newton(n: int, m: int, mu: float, space: Space) -> bool:
     """Solve Newton's equations for the steps of v, q and s."""
-    system, work = space.system, space.work
+    work, system = space.work, space.system
     right = n + m
     for j in range(n):
         system[j, j] += work[S, j] / work[V, j]
@@ -189,7 +196,7 @@ def keep_bounds(
     n: int, m: int, upper: float, lower: float, rank: int, space: Space
 ) -> tuple[float, float]:
     """Both bounds at the iterate; what proves the best of each is kept."""
-    work = space.work
+    vectors, work = space.vectors, space.work
     total = 0.0
     heaviest = 0.0
     for j in range(n):
@@ -212,7 +219,7 @@ def keep_bounds(
                 arm = space.lists[ROWS, i]
                 work[WEIGHT, i] = work[Q, i] / (heaviest * math.exp(work[T, i]))
                 for k in range(rank):
-                    space.vectors[HELD, arm, k] = space.vectors[DIRECTION, arm, k]
+                    vectors[HELD, arm, k] = vectors[DIRECTION, arm, k]
     return upper, lower
 
 
@@ -261,19 +268,20 @@ def inform(
     link: int, values: int, logs: int, which: int, n: int, m: int, rank: int, space: Space
 ) -> float:
     """log F_x at v in work[values] for every working row; returns the least F, −1 if one fails."""
+    vectors, lists, work = space.vectors, space.lists, space.work
     for j in range(n):
-        rate = space.work[values, j] / space.by_arm[COST, space.lists[COLUMNS, j]]
-        space.work[RATE, j] = rate
+        rate = work[values, j] / space.by_arm[COST, lists[COLUMNS, j]]
+        work[RATE, j] = rate
     least = math.inf
     for i in range(m):
-        arm = space.lists[ROWS, i]
+        arm = lists[ROWS, i]
         if which == TRIAL:
             for k in range(rank):
-                space.vectors[TRIAL, arm, k] = space.vectors[DIRECTION, arm, k]
+                vectors[TRIAL, arm, k] = vectors[DIRECTION, arm, k]
         found = most_confusing(link, which, arm, math.inf, n, rank, space)
         if not 0.0 < found < math.inf:
             return -1.0
-        space.work[logs, i] = math.log(found)
+        work[logs, i] = math.log(found)
         least = min(least, found)
     return least
 
@@ -281,13 +289,14 @@ def inform(
 @kernel
 def accept(n: int, m: int, rank: int, space: Space) -> None:
     """Make the trial point the iterate."""
+    vectors, work = space.vectors, space.work
     for j in range(n):
-        space.work[V, j] = space.work[TRIAL_V, j]
+        work[V, j] = work[TRIAL_V, j]
     for i in range(m):
         arm = space.lists[ROWS, i]
-        space.work[T, i] = space.work[TRIAL_T, i]
+        work[T, i] = work[TRIAL_T, i]
         for k in range(rank):
-            space.vectors[DIRECTION, arm, k] = space.vectors[TRIAL, arm, k]
+            vectors[DIRECTION, arm, k] = vectors[TRIAL, arm, k]
 
 
 @kernel

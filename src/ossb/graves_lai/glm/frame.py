@@ -33,48 +33,50 @@ NEGLIGIBLE = 1e-11  # of the largest arm: what is left of an arm in the span of 
 @kernel
 def take_out(n_arms: int, dimension: int, at: int, row: int, space: Space) -> bool:
     """Make small[at, row] a unit vector and remove it from the rest of every arm, in ``TRIAL``."""
-    length = math.sqrt(product(space.small, at, row, at, row, dimension))
+    vectors, small = space.vectors, space.small
+    length = math.sqrt(product(small, at, row, at, row, dimension))
     if not length > 0.0:
         return False
     for i in range(dimension):
-        space.small[at, row, i] /= length
+        small[at, row, i] /= length
     for arm in range(n_arms):
         for _ in range(2):  # twice: what rounding left
             along = 0.0
             for i in range(dimension):
-                along += space.vectors[TRIAL, arm, i] * space.small[at, row, i]
+                along += vectors[TRIAL, arm, i] * small[at, row, i]
             for i in range(dimension):
-                space.vectors[TRIAL, arm, i] -= along * space.small[at, row, i]
+                vectors[TRIAL, arm, i] -= along * small[at, row, i]
     return True
 
 
 @kernel
 def set_frame(arms: np.ndarray, best: int, space: Space) -> int:
     """Fill frame, coordinates and the arms that can be told from the best; returns r."""
+    vectors, small = space.vectors, space.small
     n_arms, dimension = arms.shape
     scale = 0.0
     for arm in range(n_arms):
         for i in range(dimension):
-            space.vectors[TRIAL, arm, i] = arms[arm, i]
-        scale = max(scale, product(space.vectors, TRIAL, arm, TRIAL, arm, dimension))
+            vectors[TRIAL, arm, i] = arms[arm, i]
+        scale = max(scale, product(vectors, TRIAL, arm, TRIAL, arm, dimension))
     least = NEGLIGIBLE * NEGLIGIBLE * scale
     for i in range(dimension):
-        space.small[SIDE, 0, i] = arms[best, i]
-    if product(space.small, SIDE, 0, SIDE, 0, dimension) > least:
+        small[SIDE, 0, i] = arms[best, i]
+    if product(small, SIDE, 0, SIDE, 0, dimension) > least:
         take_out(n_arms, dimension, SIDE, 0, space)
     rank = 0
     while rank < dimension:
         pivot = 0
         largest = 0.0
         for arm in range(n_arms):
-            size = product(space.vectors, TRIAL, arm, TRIAL, arm, dimension)
+            size = product(vectors, TRIAL, arm, TRIAL, arm, dimension)
             if size > largest:
                 largest = size
                 pivot = arm
         if not largest > least:
             break
         for i in range(dimension):
-            space.small[FRAME, rank, i] = space.vectors[TRIAL, pivot, i]
+            small[FRAME, rank, i] = vectors[TRIAL, pivot, i]
         take_out(n_arms, dimension, FRAME, rank, space)
         rank += 1
     for arm in range(n_arms):
@@ -82,14 +84,14 @@ def set_frame(arms: np.ndarray, best: int, space: Space) -> int:
         for j in range(rank):
             along = 0.0
             for i in range(dimension):
-                along += arms[arm, i] * space.small[FRAME, j, i]
-            space.vectors[COORDINATE, arm, j] = along
+                along += arms[arm, i] * small[FRAME, j, i]
+            vectors[COORDINATE, arm, j] = along
             size += along * along
         told = arm != best and size > least
         space.lists[OPEN, arm] = 1 if told else 0
         if not told:
             for j in range(rank):
-                space.vectors[COORDINATE, arm, j] = 0.0
+                vectors[COORDINATE, arm, j] = 0.0
     return rank
 
 
@@ -99,44 +101,46 @@ def whiten(link: int, rank: int, stretched: float, space: Space) -> None:
 
     Left as they are where the matrix is within ``stretched`` of being well conditioned.
     """
-    n_arms, dimension = space.vectors.shape[1], space.vectors.shape[2]
+    vectors, by_arm, small = space.vectors, space.by_arm, space.small
+    n_arms, dimension = vectors.shape[1], vectors.shape[2]
     for i in range(rank):
         for j in range(rank):
-            space.small[FACTOR, i, j] = 0.0
+            small[FACTOR, i, j] = 0.0
     for arm in range(n_arms):
-        rate = space.by_arm[SCORE, arm]
+        rate = by_arm[SCORE, arm]
         if rate > 0.0:
-            weight = rate * curvature(link, space.by_arm[INDEX, arm], 0.0)
+            weight = rate * curvature(link, by_arm[INDEX, arm], 0.0)
             for i in range(rank):
-                scaled = weight * space.vectors[COORDINATE, arm, i]
+                scaled = weight * vectors[COORDINATE, arm, i]
                 for j in range(i + 1):
-                    space.small[FACTOR, i, j] += scaled * space.vectors[COORDINATE, arm, j]
-    if not cholesky(space.small, FACTOR, rank):
+                    small[FACTOR, i, j] += scaled * vectors[COORDINATE, arm, j]
+    if not cholesky(small, FACTOR, rank):
         return
     largest = 0.0
     least = math.inf
     for i in range(rank):
-        largest = max(largest, space.small[FACTOR, i, i])
-        least = min(least, space.small[FACTOR, i, i])
+        largest = max(largest, small[FACTOR, i, i])
+        least = min(least, small[FACTOR, i, i])
     if largest <= stretched * least:
         return
     for arm in range(n_arms):
-        solve_lower(space.small, FACTOR, space.vectors, COORDINATE, arm, rank)
+        solve_lower(small, FACTOR, vectors, COORDINATE, arm, rank)
         turn(DIRECTION, arm, rank, space)
         turn(HELD, arm, rank, space)
     for i in range(rank):  # the same elimination on the rows of the frame
         for k in range(i):
             for j in range(dimension):
-                space.small[FRAME, i, j] -= space.small[FACTOR, i, k] * space.small[FRAME, k, j]
+                small[FRAME, i, j] -= small[FACTOR, i, k] * small[FRAME, k, j]
         for j in range(dimension):
-            space.small[FRAME, i, j] /= space.small[FACTOR, i, i]
+            small[FRAME, i, j] /= small[FACTOR, i, i]
 
 
 @kernel
 def turn(which: int, arm: int, n: int, space: Space) -> None:
     """vector ← Lᵀ vector: what keeps products with L⁻¹ z unchanged."""
+    vectors = space.vectors
     for i in range(n):
         entry = 0.0
         for k in range(i, n):
-            entry += space.small[FACTOR, k, i] * space.vectors[which, arm, k]
-        space.vectors[which, arm, i] = entry
+            entry += space.small[FACTOR, k, i] * vectors[which, arm, k]
+        vectors[which, arm, i] = entry

@@ -45,17 +45,18 @@ _STRETCHED = 30.0  # conditioning of the information matrix that calls for new c
 @kernel
 def set_rates(n: int, share: float, space: Space) -> float:
     """Rates of the working columns but those of the smallest cost; returns the cost of the rest."""
+    by_arm, work = space.by_arm, space.work
     total = total_over(COLUMNS, SPENT, n, space)
     kept = 0.0
     for arm in range(space.vectors.shape[1]):
-        space.by_arm[SCORE, arm] = 0.0
+        by_arm[SCORE, arm] = 0.0
     for j in range(n):
         arm = space.lists[COLUMNS, j]
-        spent = space.by_arm[SPENT, arm]
-        space.work[RATE, j] = 0.0
+        spent = by_arm[SPENT, arm]
+        work[RATE, j] = 0.0
         if spent > share * total:
-            space.work[RATE, j] = spent / space.by_arm[COST, arm]
-            space.by_arm[SCORE, arm] = space.work[RATE, j]
+            work[RATE, j] = spent / by_arm[COST, arm]
+            by_arm[SCORE, arm] = work[RATE, j]
             kept += spent
     return kept
 
@@ -77,12 +78,13 @@ def grow(n: int, m: int, gap: float, rank: int, space: Space) -> tuple[int, int]
 @kernel
 def settle(n: int, space: Space, least: float, pulls: np.ndarray) -> None:
     """Make the rates, and the proofs of what they tell, exactly feasible."""
+    by_arm, work = space.by_arm, space.work
     for arm in range(space.vectors.shape[1]):
-        space.by_arm[SPENT, arm] = 0.0
+        by_arm[SPENT, arm] = 0.0
     for j in range(n):
         arm = space.lists[COLUMNS, j]
-        space.work[RATE, j] /= least
-        space.by_arm[SPENT, arm] = space.work[RATE, j] * space.by_arm[COST, arm]
+        work[RATE, j] /= least
+        by_arm[SPENT, arm] = work[RATE, j] * by_arm[COST, arm]
         for row in range(pulls.shape[0]):
             pulls[row, j] /= least
     for row in range(pulls.shape[0]):

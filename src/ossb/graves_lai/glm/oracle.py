@@ -44,6 +44,7 @@ def confusion(
     link: int, which: int, arm: int, length: float, n: int, rank: int, space: Space
 ) -> float:
     """Σ_y η_y d(u_y, ⟨δ, z_y⟩) over the columns, a share ``length`` of the step beyond δ."""
+    vectors = space.vectors
     total = 0.0
     for j in range(n):
         rate = space.work[RATE, j]
@@ -51,8 +52,8 @@ def confusion(
             other = space.lists[COLUMNS, j]
             shift = 0.0
             for i in range(rank):
-                moved = space.vectors[which, arm, i] + length * space.small[SIDE, STEP, i]
-                shift += moved * space.vectors[COORDINATE, other, i]
+                moved = vectors[which, arm, i] + length * space.small[SIDE, STEP, i]
+                shift += moved * vectors[COORDINATE, other, i]
             total += rate * divergence(link, space.by_arm[INDEX, other], shift)
     return total
 
@@ -64,10 +65,10 @@ def newton(link: int, which: int, arm: int, n: int, rank: int, space: Space) -> 
     ``TOWARDS`` is left as L⁻¹ z_x, for the factor L of the curvature.  Returns False if that
     is singular, and the multiplier τ of the condition.
     """
-    small = space.small
+    vectors, small = space.vectors, space.small
     for i in range(rank):
         small[SIDE, SLOPE, i] = 0.0
-        small[SIDE, TOWARDS, i] = space.vectors[COORDINATE, arm, i]
+        small[SIDE, TOWARDS, i] = vectors[COORDINATE, arm, i]
         for k in range(i + 1):
             small[FACTOR, i, k] = 0.0
     for j in range(n):
@@ -75,14 +76,14 @@ def newton(link: int, which: int, arm: int, n: int, rank: int, space: Space) -> 
         if rate > 0.0:
             other = space.lists[COLUMNS, j]
             index = space.by_arm[INDEX, other]
-            shift = product(space.vectors, which, arm, COORDINATE, other, rank)
+            shift = product(vectors, which, arm, COORDINATE, other, rank)
             pull = rate * change(link, index, shift)
             weight = rate * curvature(link, index, shift)
             for i in range(rank):
-                at = space.vectors[COORDINATE, other, i]
+                at = vectors[COORDINATE, other, i]
                 small[SIDE, SLOPE, i] += pull * at
                 for k in range(i + 1):
-                    small[FACTOR, i, k] += weight * at * space.vectors[COORDINATE, other, k]
+                    small[FACTOR, i, k] += weight * at * vectors[COORDINATE, other, k]
     for i in range(rank):
         small[FACTOR, i, i] *= 1.0 + _FLAT
         small[SIDE, STEP, i] = small[SIDE, SLOPE, i]
@@ -115,14 +116,15 @@ def stretch(which: int, arm: int, factor: float, rank: int, space: Space) -> Non
 @kernel
 def first_guess(link: int, which: int, arm: int, n: int, rank: int, space: Space) -> bool:
     """The most confusing change if the divergence were quadratic, cut where it is surely not."""
+    vectors, small = space.vectors, space.small
     for i in range(rank):
-        space.vectors[which, arm, i] = 0.0
+        vectors[which, arm, i] = 0.0
     regular, _ = newton(link, which, arm, n, rank, space)
     if not regular:
         return False
     for i in range(rank):
-        space.vectors[which, arm, i] = space.small[SIDE, TOWARDS, i]
-    solve_upper(space.small, FACTOR, space.vectors, which, arm, rank)
+        vectors[which, arm, i] = small[SIDE, TOWARDS, i]
+    solve_upper(small, FACTOR, vectors, which, arm, rank)
     along = reach(which, arm, rank, space)
     if not abs(along) > 1e-280:
         return False
@@ -130,7 +132,7 @@ def first_guess(link: int, which: int, arm: int, n: int, rank: int, space: Space
     for j in range(n):
         if space.work[RATE, j] > 0.0:
             other = space.lists[COLUMNS, j]
-            shift = product(space.vectors, which, arm, COORDINATE, other, rank)
+            shift = product(vectors, which, arm, COORDINATE, other, rank)
             longest = max(longest, abs(shift / along))
     factor = min(1.0, _LONG / longest) if longest > 0.0 else 1.0
     stretch(which, arm, factor / along, rank, space)
@@ -146,8 +148,9 @@ def most_confusing(
     The confusion grows with the margin, so a δ that stops short of it bounds F_x from below;
     one of confusion ``enough`` is left there.  Far alternatives are reached step by step.
     """
+    small = space.small
     for i in range(rank):
-        space.small[SIDE, STEP, i] = 0.0
+        small[SIDE, STEP, i] = 0.0
     along = reach(which, arm, rank, space)
     fresh = not 0.0 < along < math.inf
     if not fresh and (along > 1.0 or enough == math.inf):
@@ -170,7 +173,7 @@ def most_confusing(
             regular, _ = newton(link, which, arm, n, rank, space)
             if not regular:
                 return -1.0
-            decrement = -product(space.small, SIDE, SLOPE, SIDE, STEP, rank)
+            decrement = -product(small, SIDE, SLOPE, SIDE, STEP, rank)
             last = decrement <= _CLOSE * value
             length = 1.0
             found = confusion(link, which, arm, length, n, rank, space)
@@ -184,7 +187,7 @@ def most_confusing(
             if not last and not found < value:
                 break
             for i in range(rank):
-                space.vectors[which, arm, i] += length * space.small[SIDE, STEP, i]
+                space.vectors[which, arm, i] += length * small[SIDE, STEP, i]
             value = found
             if last:
                 break
@@ -193,7 +196,7 @@ def most_confusing(
             break
         stretch(which, arm, min(2.0, 1.0 / along), rank, space)
         for i in range(rank):
-            space.small[SIDE, STEP, i] = 0.0
+            small[SIDE, STEP, i] = 0.0
         value = confusion(link, which, arm, 0.0, n, rank, space)
     if along > _ARRIVED:
         stretch(which, arm, 1.0 / along, rank, space)
@@ -208,30 +211,31 @@ def prove(
 
     Fills pulls[row] with p, and its last entry with τ.
     """
+    vectors, by_arm, lists, work = space.vectors, space.by_arm, space.lists, space.work
     regular, multiplier = newton(link, which, arm, n, rank, space)
     if not regular:
         return -1.0
     within = 1.0
     for j in range(n):
         pulls[row, j] = 0.0
-        rate = space.work[RATE, j]
+        rate = work[RATE, j]
         if rate > 0.0:
-            other = space.lists[COLUMNS, j]
-            index = space.by_arm[INDEX, other]
-            shift = product(space.vectors, which, arm, COORDINATE, other, rank)
+            other = lists[COLUMNS, j]
+            index = by_arm[INDEX, other]
+            shift = product(vectors, which, arm, COORDINATE, other, rank)
             move = 0.0
             for i in range(rank):
-                move += space.small[SIDE, STEP, i] * space.vectors[COORDINATE, other, i]
+                move += space.small[SIDE, STEP, i] * vectors[COORDINATE, other, i]
             # the step is −H⁻¹ of the residual: moving p along it meets the condition exactly
             pull = change(link, index, shift) + curvature(link, index, shift) * move
             pulls[row, j] = rate * pull
             within = min(within, admissible(link, index, pull))
     pulls[row, pulls.shape[1] - 1] = within * multiplier
-    total = within * multiplier * space.by_arm[MARGIN, arm]
+    total = within * multiplier * by_arm[MARGIN, arm]
     for j in range(n):
-        rate = space.work[RATE, j]
+        rate = work[RATE, j]
         if rate > 0.0:
             pulls[row, j] *= within
-            index = space.by_arm[INDEX, space.lists[COLUMNS, j]]
+            index = by_arm[INDEX, lists[COLUMNS, j]]
             total -= rate * conjugate(link, index, pulls[row, j] / rate)
     return total if total > 0.0 else -1.0

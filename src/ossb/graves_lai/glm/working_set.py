@@ -33,26 +33,28 @@ _IDLE = 1e-9  # share of the total below which an arm may leave the working sets
 @kernel
 def clear(space: Space) -> None:
     """Empty working sets, no memory of directions."""
-    for arm in range(space.vectors.shape[1]):
-        space.lists[COLUMNS + 2, arm] = 0
-        space.lists[ROWS + 2, arm] = 0
-        space.by_arm[SPENT, arm] = 0.0
-        space.by_arm[WEIGHED, arm] = 0.0
-        for i in range(space.vectors.shape[2]):
-            space.vectors[DIRECTION, arm, i] = 0.0
-            space.vectors[HELD, arm, i] = 0.0
+    vectors, by_arm, lists = space.vectors, space.by_arm, space.lists
+    for arm in range(vectors.shape[1]):
+        lists[COLUMNS + 2, arm] = 0
+        lists[ROWS + 2, arm] = 0
+        by_arm[SPENT, arm] = 0.0
+        by_arm[WEIGHED, arm] = 0.0
+        for i in range(vectors.shape[2]):
+            vectors[DIRECTION, arm, i] = 0.0
+            vectors[HELD, arm, i] = 0.0
 
 
 @kernel
 def store(n: int, m: int, space: Space) -> None:
     """Write the best rates and weights of the working sets to their arms."""
+    by_arm, lists, work = space.by_arm, space.lists, space.work
     for arm in range(space.vectors.shape[1]):
-        space.by_arm[SPENT, arm] = 0.0
-        space.by_arm[WEIGHED, arm] = 0.0
+        by_arm[SPENT, arm] = 0.0
+        by_arm[WEIGHED, arm] = 0.0
     for j in range(n):
-        space.by_arm[SPENT, space.lists[COLUMNS, j]] = space.work[BEST_V, j]
+        by_arm[SPENT, lists[COLUMNS, j]] = work[BEST_V, j]
     for i in range(m):
-        space.by_arm[WEIGHED, space.lists[ROWS, i]] = space.work[WEIGHT, i]
+        by_arm[WEIGHED, lists[ROWS, i]] = work[WEIGHT, i]
 
 
 @kernel
@@ -61,29 +63,31 @@ def load(n: int, m: int, gap: float, mu: float, space: Space) -> None:
 
     μ = 0 asks for a start from nothing.
     """
+    by_arm, lists, work = space.by_arm, space.lists, space.work
     for j in range(n):
-        arm = space.lists[COLUMNS, j]
-        slack = max(1.0 - space.by_arm[LOAD, arm], gap)
-        space.work[V, j] = 1.0 if mu == 0.0 else max(space.by_arm[SPENT, arm], mu / slack)
+        arm = lists[COLUMNS, j]
+        slack = max(1.0 - by_arm[LOAD, arm], gap)
+        work[V, j] = 1.0 if mu == 0.0 else max(by_arm[SPENT, arm], mu / slack)
     for i in range(m):
-        space.work[Q, i] = space.by_arm[WEIGHED, space.lists[ROWS, i]]
+        work[Q, i] = by_arm[WEIGHED, lists[ROWS, i]]
 
 
 @kernel
 def price_columns(link: int, m: int, rank: int, space: Space) -> float:
     """Σ_x w_x d_z(δ_x) / Δ_z for every arm z; returns the greatest."""
+    vectors, by_arm, lists = space.vectors, space.by_arm, space.lists
     greatest = 0.0
-    for arm in range(space.vectors.shape[1]):
-        if space.lists[OPEN, arm] == 1:
+    for arm in range(vectors.shape[1]):
+        if lists[OPEN, arm] == 1:
             total = 0.0
             for i in range(m):
-                row = space.lists[ROWS, i]
-                weight = space.by_arm[WEIGHED, row]
+                row = lists[ROWS, i]
+                weight = by_arm[WEIGHED, row]
                 if weight > 0.0:
-                    shift = product(space.vectors, HELD, row, COORDINATE, arm, rank)
-                    total += weight * divergence(link, space.by_arm[INDEX, arm], shift)
-            space.by_arm[LOAD, arm] = total / space.by_arm[COST, arm]
-            greatest = max(greatest, space.by_arm[LOAD, arm])
+                    shift = product(vectors, HELD, row, COORDINATE, arm, rank)
+                    total += weight * divergence(link, by_arm[INDEX, arm], shift)
+            by_arm[LOAD, arm] = total / by_arm[COST, arm]
+            greatest = max(greatest, by_arm[LOAD, arm])
     return greatest
 
 
@@ -99,29 +103,29 @@ def total_over(side: int, values: int, count: int, space: Space) -> float:
 @kernel
 def enlist(side: int, arm: int, count: int, space: Space) -> int:
     """Add an arm to the working columns or rows unless it is there; returns their number."""
-    if space.lists[side + 2, arm] == 1 or count >= space.limits[side]:
+    lists = space.lists
+    if lists[side + 2, arm] == 1 or count >= space.limits[side]:
         return count
-    space.lists[side + 2, arm] = 1
-    space.lists[side, count] = arm
+    lists[side + 2, arm] = 1
+    lists[side, count] = arm
     return count + 1
 
 
 @kernel
 def prune(side: int, count: int, total: float, space: Space) -> int:
     """Drop arms that carry nothing and are far from wanted; returns how many are left."""
+    by_arm, lists = space.by_arm, space.lists
     kept = 0
     for j in range(count):
-        arm = space.lists[side, j]
+        arm = lists[side, j]
         if side == COLUMNS:
-            idle = space.by_arm[SPENT, arm] < _IDLE * total and space.by_arm[LOAD, arm] < 0.7
+            idle = by_arm[SPENT, arm] < _IDLE * total and by_arm[LOAD, arm] < 0.7
         else:
-            idle = (
-                space.by_arm[WEIGHED, arm] < _IDLE * total and space.by_arm[INFORMATION, arm] > 2.0
-            )
+            idle = by_arm[WEIGHED, arm] < _IDLE * total and by_arm[INFORMATION, arm] > 2.0
         if idle:
-            space.lists[side + 2, arm] = 0
+            lists[side + 2, arm] = 0
         else:
-            space.lists[side, kept] = arm
+            lists[side, kept] = arm
             kept += 1
     return kept
 
@@ -129,39 +133,41 @@ def prune(side: int, count: int, total: float, space: Space) -> int:
 @kernel
 def add_best(side: int, count: int, most: int, rank: int, space: Space) -> int:
     """Add up to ``most`` arms of positive score, best first, no two alike; returns the number."""
-    n_arms = space.vectors.shape[1]
+    vectors, by_arm = space.vectors, space.by_arm
+    n_arms = vectors.shape[1]
     for _ in range(most):
         chosen = -1
         largest = 0.0
         for arm in range(n_arms):
-            if space.by_arm[SCORE, arm] > largest and space.lists[side + 2, arm] == 0:
-                largest = space.by_arm[SCORE, arm]
+            if by_arm[SCORE, arm] > largest and space.lists[side + 2, arm] == 0:
+                largest = by_arm[SCORE, arm]
                 chosen = arm
         if chosen < 0:
             break
         count = enlist(side, chosen, count, space)
-        size = product(space.vectors, COORDINATE, chosen, COORDINATE, chosen, rank)
+        size = product(vectors, COORDINATE, chosen, COORDINATE, chosen, rank)
         for arm in range(n_arms):
-            if space.by_arm[SCORE, arm] > 0.0:
-                along = product(space.vectors, COORDINATE, chosen, COORDINATE, arm, rank)
-                other = product(space.vectors, COORDINATE, arm, COORDINATE, arm, rank)
+            if by_arm[SCORE, arm] > 0.0:
+                along = product(vectors, COORDINATE, chosen, COORDINATE, arm, rank)
+                other = product(vectors, COORDINATE, arm, COORDINATE, arm, rank)
                 if along * along > _SIMILAR * _SIMILAR * size * other:
-                    space.by_arm[SCORE, arm] = 0.0
+                    by_arm[SCORE, arm] = 0.0
     return count
 
 
 @kernel
 def score(side: int, tolerance: float, space: Space) -> None:
     """How much more than its cost an arm would explain; how much an alternative lacks."""
+    by_arm = space.by_arm
     for arm in range(space.vectors.shape[1]):
-        space.by_arm[SCORE, arm] = 0.0
+        by_arm[SCORE, arm] = 0.0
         if space.lists[OPEN, arm] == 1:
-            load = space.by_arm[LOAD, arm]
-            found = space.by_arm[INFORMATION, arm]
+            load = by_arm[LOAD, arm]
+            found = by_arm[INFORMATION, arm]
             if side == COLUMNS and load > 1.0 + tolerance:
-                space.by_arm[SCORE, arm] = load
+                by_arm[SCORE, arm] = load
             if side == ROWS and found < 1.0 - tolerance:
-                space.by_arm[SCORE, arm] = 1.0 / max(found, 1e-200)
+                by_arm[SCORE, arm] = 1.0 / max(found, 1e-200)
 
 
 @kernel
@@ -171,15 +177,16 @@ def extreme(side: int, link: int, i: int, j: int, mix: float, space: Space) -> i
     A column counts by the information it brings per unit of cost, a row by how near it is to
     being best.
     """
+    vectors, by_arm = space.vectors, space.by_arm
     chosen = -1
     largest = 0.0
-    for arm in range(space.vectors.shape[1]):
+    for arm in range(vectors.shape[1]):
         if space.lists[OPEN, arm] == 1:
-            along = space.vectors[COORDINATE, arm, i] + mix * space.vectors[COORDINATE, arm, j]
+            along = vectors[COORDINATE, arm, i] + mix * vectors[COORDINATE, arm, j]
             if side == COLUMNS:
-                weight = curvature(link, space.by_arm[INDEX, arm], 0.0) / space.by_arm[COST, arm]
+                weight = curvature(link, by_arm[INDEX, arm], 0.0) / by_arm[COST, arm]
             else:
-                weight = 1.0 / (space.by_arm[MARGIN, arm] * space.by_arm[MARGIN, arm])
+                weight = 1.0 / (by_arm[MARGIN, arm] * by_arm[MARGIN, arm])
             if along * along * weight > largest:
                 largest = along * along * weight
                 chosen = arm
