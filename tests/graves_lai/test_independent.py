@@ -44,6 +44,25 @@ def test_divergences_too_small_for_a_rate_are_an_error_not_infinity():
         proved(Gaussian(1e200), np.array([1.0, 0.0]), 0, [1], 1.0)
 
 
+def test_alternatives_are_written_out_one_at_a_time():
+    means = np.array([0.3, 0.8, 0.5])
+    _, alternatives, _ = proved(Bernoulli(), means, 1, [0, 2], 1.0)
+    assert len(alternatives) == 2
+    assert [a.arm for a in alternatives] == [0, 2]
+    assert [a.arm for a in alternatives[1:]] == [2]
+    assert alternatives[-1].parameter.tolist() == [0.3, 0.8, 0.8]
+    assert alternatives[0].witness[0] == 1.0  # as far as means go
+    with pytest.raises(IndexError):
+        alternatives[2]
+
+
+def test_many_arms_take_little_room():
+    means = np.linspace(0.0, 1.0, 20_000)
+    support, alternatives, value = proved(Gaussian(), means, 19_999, range(19_999), 1.0)
+    assert len(support) == len(alternatives) == 19_999
+    assert value == pytest.approx(math.fsum(2.0 / (1.0 - means[:-1])))
+
+
 def test_how_far_means_reach_outside():
     assert beyond(Bernoulli(), np.array([0.5, 1.25])) == 0.25
     assert beyond(Bernoulli(), np.array([-0.5, 1.25])) == 0.5

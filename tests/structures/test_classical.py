@@ -81,6 +81,12 @@ def test_tiny_gaps():
         assert answer.verify().valid
 
 
+def test_a_best_mean_next_to_one():
+    answer = bound(Classical(observation="bernoulli", theta=[1.0 - 2**-53, 0.5]))
+    assert answer.value > 0.0
+    assert answer.verify().valid
+
+
 def test_what_is_too_close_for_doubles_is_said():
     with pytest.raises(CertificationError, match="arms 0 and 1"):
         bound(Classical(theta=[1.0, 0.0], sigma=1e200))

@@ -6,7 +6,8 @@ greatest mean there is, nothing can exceed it and no parameter is confusing.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import overload
 
 import numpy as np
 
@@ -30,18 +31,49 @@ def beyond(family: Family, means: np.ndarray) -> float:
     return float(max(0.0, (low - means).max(initial=0.0), (means - high).max(initial=0.0)))
 
 
+class OneMoved(Sequence[Alternative]):
+    """Parameters that differ from the truth in one arm each, written out one at a time.
+
+    All of them together take the square of the number of arms.
+    """
+
+    def __init__(
+        self, means: np.ndarray, top: float, highest: float, sign: float, moves: Support
+    ) -> None:
+        self.means, self.top, self.highest, self.sign = means, top, highest, sign
+        self.moves = moves  # which arms move, and the weight of each
+
+    def __len__(self) -> int:
+        return len(self.moves)
+
+    @overload
+    def __getitem__(self, place: int) -> Alternative: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "OneMoved": ...
+
+    def __getitem__(self, place: int | slice) -> "Alternative | OneMoved":
+        if isinstance(place, slice):
+            return OneMoved(self.means, self.top, self.highest, self.sign, self.moves[place])
+        arm, weight = self.moves[place]
+        parameter, witness = np.array(self.means), np.array(self.means)
+        parameter[arm] = self.top
+        witness[arm] = min(2.0 * self.top - self.means[arm], self.highest)
+        return Alternative(arm, self.sign * parameter, self.sign * witness, weight)
+
+
 def proved(
     family: Family, means: np.ndarray, best: int, candidates: Iterable[int], sign: float
-) -> tuple[list[tuple[int, float]], list[Alternative], float]:
+) -> tuple[list[tuple[int, float]], Sequence[Alternative], float]:
     """Rates of the candidates, confusing parameters in the user's sign, and the value.
 
     The weight of an alternative is its arm's own cost c(x) Δ(x), which makes both sides equal.
     """
     support: list[tuple[int, float]] = []
-    alternatives: list[Alternative] = []
+    moves: list[tuple[int, float]] = []
     top = float(means[best])
     if not top < family.highest():
-        return support, alternatives, 0.0
+        return [], [], 0.0
     for arm in map(int, candidates):
         gap = top - float(means[arm])
         information = family.kl(float(means[arm]), top)
@@ -51,12 +83,10 @@ def proved(
                 f"of their means, {information:.3g}, has no rate within the range of doubles"
             )
         rate = 1.0 / information
-        parameter, witness = np.array(means), np.array(means)
-        parameter[arm] = top
-        witness[arm] = top + min(gap, 0.5 * (family.highest() - top))
         support.append((arm, rate))
-        alternatives.append(Alternative(arm, sign * parameter, sign * witness, rate * gap))
-    return support, alternatives, math.fsum(a.weight for a in alternatives)
+        moves.append((arm, rate * gap))
+    value = math.fsum(weight for _, weight in moves)
+    return support, OneMoved(means, top, family.highest(), sign, moves), value
 
 
 def least_information(

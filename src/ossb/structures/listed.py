@@ -102,5 +102,7 @@ class MeanVector(ListedArms):
     def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
         total = np.zeros(self.rewards.size)
         for weight, parameter in zip(weights, parameters, strict=True):
-            total += weight * divergences(self.family, self.rewards, self.sign * parameter)
+            signed = self.sign * parameter
+            moved = np.flatnonzero(signed != self.rewards)
+            total[moved] += weight * divergences(self.family, self.rewards[moved], signed[moved])
         return float((total[self.others] / self.gaps[self.others]).max())
