@@ -5,6 +5,7 @@ from ossb.structures.classical import Classical
 from ossb.structures.dueling import Dueling
 from ossb.structures.finite import Finite
 from ossb.structures.generalized_linear import GeneralizedLinear
+from ossb.structures.linear import Linear
 from ossb.structures.lipschitz import Lipschitz
 from ossb.structures.polytope import Polytope
 from ossb.structures.unimodal import Unimodal
@@ -19,6 +20,7 @@ STRUCTURES: dict[str, type[Instance]] = {
         Dueling,
         Finite,
         GeneralizedLinear,
+        Linear,
         Lipschitz,
         Polytope,
         Unimodal,

@@ -1,0 +1,144 @@
+"""Linear bandits: the mean of an arm is ⟨φ, x⟩, in Gaussian noise.
+
+Lattimore and Szepesvári (2017), Combes, Magureanu and Proutière (2017).  With z the part of x
+orthogonal to x* and G(η) = Σ η_x z_x z_xᵀ: minimise Σ η_x Δ_x subject to
+2σ² z_xᵀ G(η)⁻¹ z_x ≤ Δ_x² for every x not parallel to x*.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ossb import fields as read
+from ossb.errors import InputError
+from ossb.graves_lai.linear import solve
+from ossb.graves_lai.linear.certificate import feasible_scale
+from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.models.linear import LinearModel, linear_model
+from ossb.structures.base import Bound, clear_best
+from ossb.structures.listed import ListedArms
+
+_BEYOND = 1.1  # a witness goes that much further than its confusing parameter
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Linear(ListedArms):
+    """Arms whose mean is linear in their features.
+
+    Parameters
+    ----------
+    arms
+        Features of each arm, K rows of d numbers.
+    phi
+        The true parameter, where known.
+    """
+
+    kind: ClassVar[str] = "linear"
+    parameter: ClassVar[str] = "phi"
+    observations: ClassVar[tuple[str, ...]] = ("gaussian",)
+    reference: ClassVar[str] = "Lattimore and Szepesvári (2017)"
+
+    arms: Any = None
+    phi: Any = None
+
+    def __post_init__(self) -> None:
+        if self.arms is None:
+            raise InputError("arms", "be given: a list of feature vectors")
+        self._set("arms", read.matrix(self.arms, "arms"))
+        if not self.arms.size:
+            raise InputError("arms", "hold at least one arm of at least one feature")
+        self._read_common(self.n_arms)
+        if self.phi is not None:
+            self._set("phi", read.vector(self.phi, "phi", self.arms.shape[1]))
+            if not np.isfinite(self.rewards).all():
+                raise InputError("phi", "give every arm a finite mean ⟨phi, x⟩")
+
+    @property
+    def n_arms(self) -> int:
+        return int(self.arms.shape[0])
+
+    @cached_property
+    def rewards(self) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(self.sign * (self.arms @ self.phi))
+
+    @cached_property
+    def best(self) -> int:
+        leader = int(np.argmax(self.rewards))
+        for arm in np.flatnonzero((self.arms == self.arms[leader]).all(axis=1)):
+            if arm != leader:
+                raise InputError(
+                    f"arms[{int(arm)}]",
+                    f"differ from the best arm, {self.arm_name(leader)}: two best arms, and "
+                    "C(θ) is undefined",
+                )
+        return clear_best(self, self.rewards)
+
+    def model(self) -> LinearModel:
+        """The structure as policies see it."""
+        return linear_model(self.arms, self.sigma)
+
+    def solve(self, gap: float) -> Bound:
+        if not self.others.size:
+            return Bound(self, 0.0, 0.0, [], [])
+        found = solve(self.arms, self.best, self.gaps, self.gaps, 0.9 * gap)
+        alternatives = [
+            self._alternative(int(arm), self.sign * direction, float(found.weights[arm]))
+            for arm, direction in zip(found.alternatives, found.directions, strict=True)
+        ]
+        rates = found.rates * (self.sigma * self.sigma)
+        support = [(int(arm), float(rates[arm])) for arm in np.flatnonzero(rates)]
+        proved = self.information(support, None)
+        if proved == math.inf:
+            return Bound(self, 0.0, 0.0, [], [])
+        if not proved > 0.0 or not alternatives:
+            return Bound(self, 0.0, math.inf, support, alternatives)
+        support = [(arm, rate / proved) for arm, rate in support]
+        upper = math.fsum(rate * self.gap_of(arm) for arm, rate in support)
+        weights = np.array([alternative.weight for alternative in alternatives])
+        parameters = [alternative.parameter for alternative in alternatives]
+        lower = float(weights.sum() / self.heaviest(parameters, weights))
+        return Bound(self, min(lower, upper), upper, support, alternatives)
+
+    def _alternative(self, arm: int, direction: np.ndarray, weight: float) -> Alternative:
+        """φ + δ, nudged as rounding asks: unseen by the best arm, and the arm no worse than it."""
+        top = self.arms[self.best]
+        length = float(top @ top)
+        for _ in range(20):
+            if length > 0.0:
+                direction = direction - top * (((self.phi + direction) - self.phi) @ top / length)
+            parameter = self.phi + direction
+            short = -self.advantage(parameter, arm)
+            if short <= 0.0:
+                break
+            direction = direction * (1.0 + 2.0 * short / float(self.gaps[arm]))
+        return Alternative(arm, parameter, self.phi + _BEYOND * direction, weight)
+
+    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
+        return 0.0
+
+    def disagreement(self, parameter: np.ndarray) -> float:
+        return float(abs((parameter - self.phi) @ self.arms[self.best]))
+
+    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
+        lead = self.arms[self.position(arm)] - self.arms[self.best]
+        return float(self.sign * (lead @ parameter))
+
+    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
+        directions = np.array([parameter - self.phi for parameter in parameters])
+        shifts = self.arms[self.others] @ directions.T / self.sigma
+        information = (0.5 * shifts * shifts) @ weights
+        return float((information / self.gaps[self.others]).max())
+
+    def information(self, support: Support, multipliers: Any) -> float:
+        """1 / max over x of 2σ² z_xᵀ G(η)⁻¹ z_x / Δ_x²."""
+        rates = np.zeros(self.n_arms)
+        for arm, rate in support:
+            rates[self.position(arm)] += rate / (self.sigma * self.sigma)
+        rates[self.best] = 0.0
+        scale = feasible_scale(self.arms, self.best, self.gaps, rates)
+        return math.inf if scale == 0.0 else 1.0 / scale

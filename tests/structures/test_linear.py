@@ -1,0 +1,87 @@
+"""Linear bandits: reference values, what proves their bounds, what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+
+import golden
+from ossb.errors import InputError
+from ossb.instances import from_dict
+from ossb.structures import bound
+from ossb.structures.linear import Linear
+
+
+def random_instance(seed, **keys):
+    rng = np.random.default_rng(seed)
+    arms = rng.normal(size=(20, 3))
+    arms /= np.linalg.norm(arms, axis=1, keepdims=True)
+    return Linear(arms=arms, phi=rng.normal(size=3), **keys)
+
+
+@pytest.mark.parametrize(("content", "expected"), golden.parameters("linear"))
+def test_reference_values(content, expected):
+    answer = bound(from_dict(content))
+    assert answer.value == pytest.approx(expected["value"], rel=1e-5)
+    assert answer.gap <= 1e-6
+    assert answer.verify().valid
+    for entry in expected.get("rates", []):
+        assert answer.rates[entry["arm"]] == pytest.approx(entry["rate"], rel=1e-4)
+
+
+def test_the_bound_grows_with_the_variance():
+    one, two = bound(random_instance(1)), bound(random_instance(1, sigma=3.0))
+    assert two.value == pytest.approx(9.0 * one.value, rel=2e-6)
+    assert two.verify().valid
+
+
+def test_minimising_is_maximising_the_opposite():
+    one = random_instance(2)
+    other = Linear(arms=one.arms, phi=-one.phi, goal="minimize")
+    assert bound(other).value == pytest.approx(bound(one).value, rel=2e-6)
+    assert bound(other).verify().valid
+    assert bound(other).best_arm == bound(one).best_arm
+
+
+def test_parallel_arms_need_no_exploration():
+    answer = bound(Linear(arms=[[1.0, 2.0], [0.5, 1.0], [-1.0, -2.0]], phi=[1.0, 1.0]))
+    assert answer.value == answer.lower == 0.0
+    assert not answer.rates.any()
+
+
+def test_one_arm():
+    assert bound(Linear(arms=[[1.0]], phi=[2.0])).value == 0.0
+
+
+def test_the_model_has_the_arms_as_columns():
+    instance = random_instance(3)
+    assert np.array_equal(instance.model().features, instance.arms.T)
+
+
+def test_rates_that_do_not_span_prove_nothing():
+    instance = random_instance(4)
+    assert instance.information([(int(instance.others[0]), 1.0)], None) == 0.0
+    assert math.isfinite(instance.information([(int(x), 1.0) for x in instance.others], None))
+
+
+@pytest.mark.parametrize(
+    ("keys", "field"),
+    [
+        ({}, "arms"),
+        ({"arms": np.zeros((0, 2))}, "arms"),
+        ({"arms": [[1.0, 0.0]], "phi": [1.0]}, "phi"),
+        ({"arms": [[1e308, 1e308], [0.0, 1.0]], "phi": [10.0, 10.0]}, "phi"),
+        ({"arms": np.eye(2), "observation": "bernoulli"}, "observation"),
+    ],
+)
+def test_bad_input_is_refused(keys, field):
+    with pytest.raises(InputError) as error:
+        Linear(**keys)
+    assert error.value.field == field
+
+
+def test_two_best_arms_are_refused():
+    with pytest.raises(InputError, match="both best"):
+        bound(Linear(arms=[[1.0, 0.0], [0.0, 1.0]], phi=[1.0, 1.0]))
+    with pytest.raises(InputError, match="two best arms"):
+        bound(Linear(arms=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], phi=[1.0, 0.5]))
