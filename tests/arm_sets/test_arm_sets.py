@@ -8,7 +8,6 @@ from ossb.arm_sets import (
     Paths,
     SpanningTrees,
     indicator,
-    second_best,
     total,
 )
 from ossb.errors import InputError
@@ -65,7 +64,7 @@ def test_oracles_against_listing(arm_set, seed):
             if found is not None:
                 assert found in forced
                 assert total(weights, found) == pytest.approx(best_of(forced, weights))
-    runner = second_best(arm_set, weights, best)
+    runner = arm_set.runner_up(weights, best)
     others = [arm for arm in arms if arm != best]
     assert total(weights, runner) == pytest.approx(best_of(others, weights))
     assert runner != best
@@ -120,7 +119,8 @@ def test_detours_of_a_path(seed):
 
 
 def test_one_arm_only():
-    assert second_best(MSets(2, 2), np.ones(2), (0, 1)) is None
+    assert MSets(2, 2).runner_up(np.ones(2), (0, 1)) is None
+    assert Paths([(0, 1)], 0, 1).runner_up(np.ones(1), (0,)) is None
     assert SpanningTrees(2, [(0, 1)]).maximize_without(np.ones(1), 0) is None
 
 

@@ -1,6 +1,6 @@
 """Implicit sets of arms, reached through a linear-maximisation oracle and never listed."""
 
-from ossb.arm_sets.base import ArmSet, Items, indicator, second_best, total
+from ossb.arm_sets.base import ArmSet, Items, indicator, total
 from ossb.arm_sets.m_sets import MSets
 from ossb.arm_sets.matchings import Matchings
 from ossb.arm_sets.paths import Detours, Paths
@@ -16,7 +16,6 @@ __all__ = [
     "Paths",
     "SpanningTrees",
     "indicator",
-    "second_best",
     "total",
 ]
 

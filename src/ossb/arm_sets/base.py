@@ -34,22 +34,31 @@ class ArmSet(Protocol):
         """Whether a set of items is an arm."""
         ...
 
+    def runner_up(self, weights: np.ndarray, best: Items) -> Items | None:
+        """The best arm other than ``best``; None if there is no other."""
+        ...
+
     def arms(self) -> Iterator[Items]:
         """Every arm; for sets small enough to list."""
         ...
 
 
-def second_best(arm_set: ArmSet, weights: np.ndarray, best: Items) -> Items | None:
-    """The best arm other than ``best``; None if there is no other.
+class WithOracle(Protocol):
+    """The part of an arm set that finds arms with an item."""
 
-    Another arm lacks some item of ``best``, or has all of them and one more.
-    """
+    @property
+    def n_items(self) -> int: ...
+
+    def maximize_with(self, weights: np.ndarray, item: int) -> Items | None: ...
+
+
+def best_with_another_item(arm_set: WithOracle, weights: np.ndarray, best: Items) -> Items | None:
+    """The best arm other than ``best``, where no arm lies inside another."""
     runner: Items | None = None
     value = -np.inf
     inside = set(best)
     for item in range(arm_set.n_items):
-        flip = arm_set.maximize_without if item in inside else arm_set.maximize_with
-        other = flip(weights, item)
+        other = arm_set.maximize_with(weights, item) if item not in inside else None
         if other is not None and total(weights, other) > value:
             runner, value = other, total(weights, other)
     return runner

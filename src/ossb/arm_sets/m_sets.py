@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ossb import fields as read
-from ossb.arm_sets.base import Items
+from ossb.arm_sets.base import Items, best_with_another_item
 from ossb.errors import InputError
 
 
@@ -34,6 +34,9 @@ class MSets:
             return None
         order = [int(i) for i in np.argsort(-weights, kind="stable") if i != item]
         return tuple(sorted(order[: self.size]))
+
+    def runner_up(self, weights: np.ndarray, best: Items) -> Items | None:
+        return best_with_another_item(self, weights, best)
 
     def contains(self, items: Items) -> bool:
         distinct = set(items)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ossb import fields as read
-from ossb.arm_sets.base import Items
+from ossb.arm_sets.base import Items, best_with_another_item
 from ossb.errors import InputError
 
 
@@ -71,6 +71,9 @@ class Matchings:
         without = weights.astype(float)
         without[item] = -np.inf
         return self._assign(without)
+
+    def runner_up(self, weights: np.ndarray, best: Items) -> Items | None:
+        return best_with_another_item(self, weights, best)
 
     def contains(self, items: Items) -> bool:
         if len(set(items)) != self.n_left or len(items) != self.n_left:

@@ -148,6 +148,14 @@ class Paths:
             return None
         return tuple(sorted(self._walk_back(last, self.target)))
 
+    def runner_up(self, weights: np.ndarray, best: Items) -> Items | None:
+        forward, _ = self._longest_from_source(weights)
+        backward, _ = self._longest_to_target(weights)
+        value = forward[self.edges[:, 0]] + weights + backward[self.edges[:, 1]]
+        value[list(best)] = -np.inf
+        item = int(np.argmax(value))
+        return self.maximize_with(weights, item) if value[item] > -np.inf else None
+
     def contains(self, items: Items) -> bool:
         if len(set(items)) != len(items) or not all(0 <= k < self.n_items for k in items):
             return False

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ossb import fields as read
-from ossb.arm_sets.base import Items
+from ossb.arm_sets.base import Items, best_with_another_item
 from ossb.errors import InputError
 
 
@@ -62,6 +62,9 @@ class SpanningTrees:
         order = [e for e in np.argsort(-weights, kind="stable").tolist() if e != item]
         tree = self._tree(order)
         return tuple(sorted(tree)) if len(tree) == self.n_nodes - 1 else None
+
+    def runner_up(self, weights: np.ndarray, best: Items) -> Items | None:
+        return best_with_another_item(self, weights, best)
 
     def contains(self, items: Items) -> bool:
         distinct = sorted(set(items))

@@ -125,6 +125,20 @@ def certify(
     return solution, search.detours
 
 
+def feasible_detours(graph: Graph, weights: np.ndarray, unit: float) -> float:
+    """The factor that makes item weights feasible for every path, never below the exact one."""
+    edge_weights = weights[graph.items]
+    if not (edge_weights > 0).all():
+        return np.inf
+    spread = unit / edge_weights
+    floor = max(spread[list(d)].sum() / graph.cost[list(d)].sum() ** 2 for d in cheapest(graph))
+    search = largest_ratio(graph, spread, tangents(graph), float(floor))
+    if search.complete:
+        return search.ratio
+    least = min(float(graph.cost[list(d)].sum()) for d in cheapest(graph))
+    return heaviest_detour(graph, spread) / least  # U ≤ r Δ and Δ ≥ the least of all gaps
+
+
 def heaviest_detour(graph: Graph, pull: np.ndarray) -> float:
     """max over detours of Σ pull / Σ cost (Dinkelbach)."""
     ratio = 0.0

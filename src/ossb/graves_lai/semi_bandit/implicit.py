@@ -126,7 +126,10 @@ class _Working:
         self, oracle: Oracle, gap: float
     ) -> tuple[ImplicitSolution, list[Items], list[Items]]:
         """Both bounds over all arms, the columns and the rows met in proving them."""
-        upper, scale, status, met = self._upper(oracle, gap)
+        variance = np.zeros(self.phi.size)
+        variance[self.outside] = 2.0 * self.sigma**2 / self.item_weights[self.outside]
+        scale, status, met = feasible_factor(oracle, self.phi, self.leader, variance, 1.0, gap)
+        upper = float(self.rates @ self.gaps) * scale
         confusing, pull = self._confusing()
         start = float(max(sum(pull[i] for i in a) / g for a, g in zip(self.columns, self.gaps,
                                                                       strict=True)))  # fmt: skip
@@ -167,39 +170,36 @@ class _Working:
             pull[mine] += self.y[k] * step * step / (2.0 * self.sigma**2)
         return confusing, pull
 
-    def _upper(self, oracle: Oracle, gap: float) -> tuple[float, float, Status, list[Items]]:
-        """The upper bound, the factor that makes the rates feasible, and the arms met.
 
-        Rates scaled by f are feasible where the index with variances 2σ²/(f w) never exceeds
-        μ*; the search proves that for f just above what the arms met ask for.
-        """
-        variance = np.zeros(self.phi.size)
-        variance[self.outside] = 2.0 * self.sigma**2 / self.item_weights[self.outside]
-        cost = float(self.rates @ self.gaps)
-        factor = 1.0 + 0.1 * gap
-        status: Status = "certified"
-        widening = 1e-3
-        met: dict[Items, None] = {}
-        size = max(abs(self.best), float(np.abs(self.phi).max()))
-        for _ in range(30):
-            found = maximize_index(oracle, self.phi, variance / factor, self.best)
-            met.update(dict.fromkeys(found.met))
-            if found.bound <= self.best + 1e-14 * size:
-                return cost * factor, factor, status, list(met)
-            asked = self._asked(list(met), variance)
-            if asked > factor:
-                factor = asked * (1.0 + 0.1 * gap)
-            else:  # the search gave up: widen until the relaxation alone proves it
-                factor *= 1.0 + widening
-                widening *= 2.0
-                status = "heuristic"
-        return math.inf, factor, "heuristic", list(met)
+def feasible_factor(
+    oracle: Oracle, phi: np.ndarray, leader: Items, variance: np.ndarray, start: float, gap: float
+) -> tuple[float, Status, list[Items]]:
+    """A factor f with Σ variance ≤ f Δ² for every arm, at most 0.1 · gap above the least.
 
-    def _asked(self, arms: list[Items], variance: np.ndarray) -> float:
-        """The largest factor that one of the arms met asks for."""
-        largest = 0.0
-        for arm in arms:
-            need = self.best - reward(self.phi, arm)
+    ``variance`` is 2σ²/w on items outside the leader and 0 on its own; rates times f are then
+    feasible.  The index with variances over f exceeds μ* for no arm: the search proves that
+    for f just above what the arms met ask for, starting from ``start``.
+    """
+    best = reward(phi, leader)
+    size = max(abs(best), float(np.abs(phi).max()))
+    factor = start * (1.0 + 0.1 * gap)
+    status: Status = "certified"
+    widening = 1e-3
+    met: dict[Items, None] = {}
+    for _ in range(40):
+        found = maximize_index(oracle, phi, variance / factor, best)
+        met.update(dict.fromkeys(found.met))
+        if found.bound <= best + 1e-14 * size:
+            return factor, status, list(met)
+        asked = 0.0
+        for arm in met:
+            need = best - reward(phi, arm)
             if need > 0:
-                largest = max(largest, float(sum(variance[i] for i in arm)) / (need * need))
-        return largest
+                asked = max(asked, float(sum(variance[i] for i in arm)) / (need * need))
+        if asked > factor:
+            factor = asked * (1.0 + 0.1 * gap)
+        else:  # the search gave up: widen until the relaxation alone proves it
+            factor *= 1.0 + widening
+            widening *= 2.0
+            status = "heuristic"
+    return math.inf, "heuristic", list(met)

@@ -67,7 +67,9 @@ def informations(
     return logs, tau
 
 
-def certify(arms: np.ndarray, phi: np.ndarray, memory: SemiBanditMemory) -> SemiBanditSolution:
+def certify(
+    arms: np.ndarray, phi: np.ndarray, memory: SemiBanditMemory, gap: float = 1e-6
+) -> SemiBanditSolution:
     """Read the held solution out of the memory and prove it again over all arms."""
     items = memory.items
     leader = int(memory.state[LEADER])
@@ -80,8 +82,6 @@ def certify(arms: np.ndarray, phi: np.ndarray, memory: SemiBanditMemory) -> Semi
     if chosen.size == 0:
         empty = np.zeros((0, phi.size))
         return SemiBanditSolution(leader, rates, 0.0, 0.0, chosen, empty, np.zeros(0))
-    logs, _ = informations(items, arms, phi, leader, item_weights(arms, rates))
-    rates *= np.exp(-logs.min())
     n_outside = int(memory.state[ITEMS])
     outside = memory.outside[:n_outside]
     held = np.zeros(phi.size)
@@ -101,11 +101,37 @@ def certify(arms: np.ndarray, phi: np.ndarray, memory: SemiBanditMemory) -> Semi
     collected = arms @ collected_information(items, phi, confusing, weights)
     others = np.arange(arms.shape[0]) != leader
     lower = weights.sum() / (collected[others] / gaps[others]).max()
+    rates = sparsest(items, arms, phi, leader, rates, float(lower), gap)
     used = weights > 0
     return SemiBanditSolution(
         leader, rates, float(rates @ gaps), float(lower), chosen[used], confusing[used],
         weights[used],
     )  # fmt: skip
+
+
+def sparsest(
+    items: ItemFamily,
+    arms: np.ndarray,
+    phi: np.ndarray,
+    leader: int,
+    rates: np.ndarray,
+    lower: float,
+    gap: float,
+) -> np.ndarray:
+    """Feasible rates, without those that are next to nothing as long as the gap allows it."""
+    rewards = arms @ phi
+    gaps = rewards[leader] - rewards
+    spent = rates * gaps
+    feasible = rates
+    for share in (1e-4, 1e-6, 1e-8, 0.0):
+        fewer = np.where(spent > share * spent.sum(), rates, 0.0)
+        logs, _ = informations(items, arms, phi, leader, item_weights(arms, fewer))
+        if np.isfinite(logs.min()):
+            feasible = fewer * np.exp(-logs.min())
+            cost = float(feasible @ gaps)
+            if cost - lower <= 0.9 * gap * cost:
+                break
+    return feasible
 
 
 def collected_information(

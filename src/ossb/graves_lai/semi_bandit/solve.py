@@ -40,9 +40,9 @@ def solve(
     check_arms(arms, phi)
     if compiled is None:
         compiled = arms.size > INTERPRETED_SIZE or arms.shape[1] > INTERPRETED_ITEMS
-    memory = start(arms, items, 0.9 * gap)
+    memory = start(arms, items, 0.5 * gap)
     (rates.compiled if compiled else rates)(arms, phi, 0.0, memory, np.empty(arms.shape[0]))
-    return certify(arms, phi, memory)
+    return certify(arms, phi, memory, gap)
 
 
 def check_arms(arms: np.ndarray, phi: np.ndarray) -> None:
