@@ -2,6 +2,7 @@
 
 from ossb.structures.base import Bound, Instance, Structure, bound
 from ossb.structures.classical import Classical
+from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.dueling import Dueling
 from ossb.structures.finite import Finite
 from ossb.structures.generalized_linear import GeneralizedLinear
@@ -17,6 +18,7 @@ STRUCTURES: dict[str, type[Instance]] = {
     structure.kind: structure
     for structure in (
         Classical,
+        Combinatorial,
         Dueling,
         Finite,
         GeneralizedLinear,

@@ -1,0 +1,188 @@
+"""Combinatorial bandits: an arm is a set of items, and its reward the sum of their means.
+
+Cesa-Bianchi and Lugosi (2012); Combes, Talebi, Proutiere and Lelarge (2015).  With
+``semi_bandit`` feedback every item of the arm played is observed, with ``bandit`` feedback
+their sum.  Arms are listed, or form a set that is reached through a linear-maximisation
+oracle and never listed.
+
+======================  =========================================================
+what is given           which observations fit
+======================  =========================================================
+bandit, arms listed     gaussian
+semi-bandit, listed     gaussian, bernoulli, bounded, poisson
+m-sets, spanning trees  all (closed form)
+paths, matchings        gaussian
+======================  =========================================================
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ossb import fields as read
+from ossb.arm_sets import ARM_SETS
+from ossb.errors import InputError
+from ossb.families import FAMILIES, check_means
+from ossb.graves_lai.proof import Arm, Support
+from ossb.structures.base import Bound, Instance
+from ossb.structures.combinatorial_cases import Case, ListedBandit, ListedSemiBandit
+
+SHAPE_KEYS = ("n_items", "size", "edges", "source", "target", "n_left", "n_right", "n_nodes")
+CONVEX = ("gaussian", "bernoulli", "bounded", "poisson")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Combinatorial(Instance):
+    """Arms that are sets of items.
+
+    Parameters
+    ----------
+    feedback
+        ``bandit`` (the sum is observed) or ``semi_bandit`` (every item is).
+    arms
+        Rows of 0 and 1, one for each arm.
+    arm_set
+        In place of ``arms``: ``m_sets`` (with ``n_items``, ``size``), ``paths`` (``edges``,
+        ``source``, ``target`` of a directed acyclic graph), ``matchings`` (``n_left``,
+        ``n_right``, ``edges``; an arm covers every left node) or ``spanning_trees``
+        (``n_nodes``, ``edges``).  Items are the edges in their order.
+    phi
+        Mean of each item, where known.
+    """
+
+    kind: ClassVar[str] = "combinatorial"
+    parameter: ClassVar[str] = "phi"
+    observations: ClassVar[tuple[str, ...]] = FAMILIES
+    reference: ClassVar[str] = (
+        "Cesa-Bianchi and Lugosi (2012); Combes, Talebi, Proutiere and Lelarge (2015)"
+    )
+
+    feedback: str = ""
+    arms: Any = None
+    arm_set: Any = None
+    n_items: Any = None
+    size: Any = None
+    edges: Any = None
+    source: Any = None
+    target: Any = None
+    n_left: Any = None
+    n_right: Any = None
+    n_nodes: Any = None
+    phi: Any = None
+
+    def __post_init__(self) -> None:
+        read.choice(self.feedback, "feedback", ("bandit", "semi_bandit"))
+        if (self.arms is None) == (self.arm_set is None):
+            raise InputError("arms", "be given, or else arm_set: one of the two")
+        if self.arm_set is None:
+            self._read_arms()
+        else:
+            self._read_arm_set()
+        self._read_common(self.n_arms)
+        self._check_observation()
+        if self.phi is not None:
+            self._set("phi", read.vector(self.phi, "phi", self.item_count))
+            if self.feedback == "semi_bandit":
+                check_means(self.plain_family, self.phi, "phi")
+
+    def _read_arms(self) -> None:
+        for key in SHAPE_KEYS:
+            if getattr(self, key) is not None:
+                raise InputError(key, "be left out: the arms are listed")
+        table = read.matrix(self.arms, "arms")
+        if table.size == 0:
+            raise InputError("arms", "hold at least one arm and one item", list(table.shape))
+        wrong = np.argwhere((table != 0) & (table != 1))
+        if wrong.size:
+            x, i = (int(k) for k in wrong[0])
+            raise InputError(f"arms[{x}][{i}]", "be 0 or 1", float(table[x, i]))
+        self._set("arms", table)
+
+    def _read_arm_set(self) -> None:
+        if self.feedback == "bandit":
+            must = "be semi_bandit with an arm_set: bandit feedback needs its arms listed"
+            raise InputError("feedback", must, self.feedback)
+        kind = read.choice(self.arm_set, "arm_set", ARM_SETS)
+        _, keys = ARM_SETS[kind]
+        for key in SHAPE_KEYS:
+            if key in keys and getattr(self, key) is None:
+                raise InputError(key, f"be given with {kind}")
+            if key not in keys and getattr(self, key) is not None:
+                raise InputError(key, f"be left out: {kind} takes {', '.join(keys)}")
+        _ = self.implicit_set
+        if self.edges is not None:
+            self._set("edges", read.pairs(self.edges, "edges"))
+
+    def _check_observation(self) -> None:
+        if self.arm_set is not None:
+            fit: tuple[str, ...] = FAMILIES if self.implicit_set.is_matroid else ("gaussian",)
+            what = f"{self.arm_set} that are not listed"
+        else:
+            fit = ("gaussian",) if self.feedback == "bandit" else CONVEX
+            what = f"{self.feedback} feedback on listed arms"
+        if self.observation not in fit:
+            must = f"be {'one of ' * (len(fit) > 1)}{', '.join(fit)} for {what}"
+            raise InputError("observation", must, self.observation)
+
+    @cached_property
+    def implicit_set(self) -> Any:
+        make, keys = ARM_SETS[self.arm_set]
+        return make(*(getattr(self, key) for key in keys))
+
+    @property
+    def item_count(self) -> int:
+        if self.arms is not None:
+            return int(self.arms.shape[1])
+        return int(self.implicit_set.n_items)
+
+    @property
+    def n_arms(self) -> int | None:
+        return None if self.arms is None else len(self.arms)
+
+    @cached_property
+    def case(self) -> Case:
+        """How this kind of instance is solved and proved, in the sign that maximises."""
+        means = self.sign * np.asarray(self.phi)
+        if self.arms is None:
+            # loads sparse linear algebra, which most commands do without
+            from ossb.structures.combinatorial_implicit import ImplicitSemiBandit
+
+            return ImplicitSemiBandit(self, self.implicit_set, means)
+        case = ListedBandit if self.feedback == "bandit" else ListedSemiBandit
+        return case(self, self.arms, means)
+
+    def best_arm(self) -> Arm:
+        return self.case.best
+
+    def position(self, arm: Arm) -> int:
+        place = read.integer(arm, "arm")
+        if self.n_arms is None or place >= self.n_arms:
+            raise InputError("arm", f"be below {self.n_arms}", place)
+        return place
+
+    def gap_of(self, arm: Arm) -> float:
+        return self.case.gap_of(arm)
+
+    def total_gap(self) -> float:
+        return float(sum(self.case.gap_of(arm) for arm in range(self.n_arms or 0)))
+
+    def solve(self, gap: float) -> Bound:
+        return self.case.solve(gap)
+
+    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
+        return self.case.outside(self.sign * parameter)
+
+    def disagreement(self, parameter: np.ndarray) -> float:
+        return self.case.disagreement(self.sign * parameter)
+
+    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
+        return self.case.advantage(self.sign * parameter, arm)
+
+    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
+        return self.case.heaviest([self.sign * parameter for parameter in parameters], weights)
+
+    def information(self, support: Support, multipliers: Any) -> float:
+        return self.case.information(support)

@@ -1,0 +1,162 @@
+"""Listed arms, with bandit and with semi-bandit feedback: solved, and proved by definition."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ossb.families import Family
+from ossb.graves_lai import linear, semi_bandit
+from ossb.graves_lai.independent import beyond, divergences
+from ossb.graves_lai.linear.certificate import feasible_scale
+from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.graves_lai.semi_bandit.gaussian_items import NO_CONSTRAINT
+from ossb.graves_lai.semi_bandit.item_family import ItemFamily
+from ossb.graves_lai.semi_bandit.solution import informations, item_weights
+from ossb.structures.base import Bound, Instance, clear_best
+
+
+class Case(Protocol):
+    """One kind of combinatorial instance; parameters carry the sign that maximises."""
+
+    @property
+    def best(self) -> Arm: ...
+
+    def gap_of(self, arm: Arm) -> float: ...
+
+    def solve(self, gap: float) -> Bound: ...
+
+    def outside(self, parameter: np.ndarray) -> float: ...
+
+    def disagreement(self, parameter: np.ndarray) -> float: ...
+
+    def advantage(self, parameter: np.ndarray, arm: Arm) -> float: ...
+
+    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float: ...
+
+    def information(self, support: Support) -> float: ...
+
+
+def items_of(instance: Instance) -> ItemFamily:
+    """The item family that the semi-bandit solver uses for an instance's observations."""
+    if instance.observation == "gaussian":
+        return semi_bandit.GaussianItems(instance.sigma)
+    if instance.observation == "poisson":
+        return semi_bandit.PoissonItems(instance.sign)
+    return semi_bandit.BernoulliItems(instance.sign)
+
+
+def raised(family: Family, parameter: np.ndarray, items: np.ndarray, by: float) -> np.ndarray:
+    """The parameter with some items raised, by ``by`` or halfway to the largest mean."""
+    witness = parameter.copy()
+    witness[items] += np.minimum(by, 0.5 * (family.highest() - parameter[items]))
+    return witness
+
+
+class _Listed:
+    """What both feedbacks share."""
+
+    def __init__(self, instance: Any, arms: np.ndarray, means: np.ndarray) -> None:
+        self.instance, self.arms, self.means = instance, arms, means
+        self.rewards = arms @ means
+        self.best = clear_best(instance, self.rewards)
+        self.gaps = self.rewards[self.best] - self.rewards
+        self.others = np.arange(len(arms)) != self.best
+
+    def gap_of(self, arm: Arm) -> float:
+        return float(self.gaps[self.instance.position(arm)])
+
+    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
+        difference = self.arms[self.instance.position(arm)] - self.arms[self.best]
+        return math.fsum((difference * parameter).tolist())
+
+    def rates_of(self, support: Support) -> np.ndarray:
+        rates = np.zeros(len(self.arms))
+        for arm, rate in support:
+            rates[self.instance.position(arm)] += rate
+        rates[self.best] = 0.0
+        return rates
+
+    def support_of(self, rates: np.ndarray) -> list[tuple[Arm, float]]:
+        return [(int(arm), float(rates[arm])) for arm in np.flatnonzero(rates > 0)]
+
+
+class ListedSemiBandit(_Listed):
+    """Every item of the arm played is observed."""
+
+    def solve(self, gap: float) -> Bound:
+        found = semi_bandit.solve(self.arms, self.means, gap, items=items_of(self.instance))
+        sign, alternatives = self.instance.sign, []
+        for arm, parameter, weight in zip(
+            found.alternatives, found.confusing, found.weights, strict=True
+        ):
+            moved = np.flatnonzero((self.arms[arm] > 0) & (self.arms[self.best] == 0))
+            by = float(self.gaps[arm])
+            witness = raised(self.instance.family, parameter, moved, by)
+            alternatives.append(
+                Alternative(int(arm), sign * parameter, sign * witness, float(weight))
+            )
+        return Bound(
+            self.instance, min(found.lower, found.upper), found.upper,
+            self.support_of(found.rates), alternatives,
+        )  # fmt: skip
+
+    def outside(self, parameter: np.ndarray) -> float:
+        return beyond(self.instance.family, parameter)
+
+    def disagreement(self, parameter: np.ndarray) -> float:
+        known = self.arms[self.best] > 0
+        return float(np.abs(parameter - self.means)[known].max(initial=0.0))
+
+    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
+        total = np.zeros(self.means.size)
+        for weight, parameter in zip(weights, parameters, strict=True):
+            total += weight * divergences(self.instance.family, self.means, parameter)
+        collected = self.arms[self.others] @ total
+        return float((collected / self.gaps[self.others]).max())
+
+    def information(self, support: Support) -> float:
+        weights = item_weights(self.arms, self.rates_of(support))
+        logs, _ = informations(items_of(self.instance), self.arms, self.means, self.best, weights)
+        least = float(logs[self.others].min(initial=NO_CONSTRAINT))
+        return math.inf if least >= NO_CONSTRAINT else math.exp(least)
+
+
+class ListedBandit(_Listed):
+    """Only the sum is observed: a linear bandit with arms of 0 and 1."""
+
+    def solve(self, gap: float) -> Bound:
+        sigma, sign = self.instance.sigma, self.instance.sign
+        if len(self.arms) == 1:
+            return Bound(self.instance, 0.0, 0.0, [], [])
+        found = linear.solve(self.arms, self.best, self.gaps, self.gaps / sigma, gap)
+        alternatives = []
+        for arm, direction in zip(found.alternatives, found.directions, strict=True):
+            step = sigma * direction
+            alternatives.append(
+                Alternative(
+                    int(arm),
+                    sign * (self.means + step),
+                    sign * (self.means + 2.0 * step),
+                    float(found.weights[arm]),
+                )
+            )
+        support = self.support_of(found.rates)
+        return Bound(self.instance, found.lower, found.upper, support, alternatives)
+
+    def outside(self, parameter: np.ndarray) -> float:
+        return 0.0
+
+    def disagreement(self, parameter: np.ndarray) -> float:
+        return abs(math.fsum((self.arms[self.best] * (parameter - self.means)).tolist()))
+
+    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
+        steps = (np.array(parameters) - self.means) / self.instance.sigma
+        collected = 0.5 * (self.arms[self.others] @ steps.T) ** 2 @ weights
+        return float((collected / self.gaps[self.others]).max())
+
+    def information(self, support: Support) -> float:
+        margins = np.where(self.others, self.gaps / self.instance.sigma, 1.0)
+        scale = feasible_scale(self.arms, self.best, margins, self.rates_of(support))
+        return math.inf if scale == 0.0 else 1.0 / scale

@@ -1,0 +1,166 @@
+import itertools
+
+import numpy as np
+import pytest
+
+import golden
+from ossb.arm_sets import ARM_SETS, indicator
+from ossb.errors import InputError
+from ossb.structures.base import bound
+from ossb.structures.combinatorial import Combinatorial
+
+DAG = [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3], [0, 3]]
+BIPARTITE = [list(pair) for pair in itertools.product(range(3), range(4))]
+GRAPH = [[0, 1], [1, 2], [2, 0], [2, 3], [3, 0]]
+SHAPES = {
+    "m_sets": {"n_items": 6, "size": 2},
+    "paths": {"edges": DAG, "source": 0, "target": 3},
+    "matchings": {"n_left": 3, "n_right": 4, "edges": BIPARTITE},
+    "spanning_trees": {"n_nodes": 4, "edges": GRAPH},
+}
+each_shape = pytest.mark.parametrize("kind", SHAPES)
+
+
+def implicit(kind, **keys):
+    return Combinatorial(feedback="semi_bandit", arm_set=kind, **SHAPES[kind], **keys)
+
+
+def listed_arms(kind):
+    make, keys = ARM_SETS[kind]
+    arm_set = make(*(SHAPES[kind][key] for key in keys))
+    return np.array([indicator(arm_set.n_items, arm) for arm in arm_set.arms()])
+
+
+@pytest.mark.parametrize(("instance", "expected"), golden.parameters("combinatorial"))
+def test_reference_values(instance, expected):
+    keys = {key: value for key, value in instance.items() if key != "structure"}
+    answer = bound(Combinatorial(**keys))
+    assert answer.value == pytest.approx(expected["value"], rel=3e-6)
+    assert answer.verify().valid
+
+
+@each_shape
+@pytest.mark.parametrize("goal", ["maximize", "minimize"])
+def test_implicit_equals_listed(kind, goal):
+    arms = listed_arms(kind)
+    phi = np.random.default_rng(1).uniform(0.1, 0.9, arms.shape[1])
+    short = bound(implicit(kind, phi=phi, goal=goal, sigma=0.5))
+    long = Combinatorial(feedback="semi_bandit", arms=arms, phi=phi, goal=goal, sigma=0.5)
+    assert short.value == pytest.approx(bound(long).value, rel=2.1e-6)
+    assert short.verify().valid, short.verify().problems
+    assert short.instance.arm_name(short.best_arm) == str(list(short.best_arm))
+    with pytest.raises(InputError, match="support"):
+        _ = short.rates
+
+
+@pytest.mark.parametrize("kind", ["m_sets", "spanning_trees"])
+@pytest.mark.parametrize("observation", ["bernoulli", "bounded", "poisson", "exponential"])
+def test_matroids_take_every_family(kind, observation):
+    arms = listed_arms(kind)
+    phi = np.random.default_rng(2).uniform(0.1, 0.9, arms.shape[1])
+    answer = bound(implicit(kind, phi=phi, observation=observation))
+    assert answer.verify().valid, answer.verify().problems
+    if observation != "exponential":
+        long = Combinatorial(feedback="semi_bandit", arms=arms, phi=phi, observation=observation)
+        assert answer.value == pytest.approx(bound(long).value, rel=2.1e-6)
+
+
+def test_bandit_feedback_tells_less_than_semi_bandit():
+    arms = listed_arms("m_sets")
+    phi = np.random.default_rng(3).uniform(0, 1, 6)
+    little, much = (
+        bound(Combinatorial(feedback=feedback, arms=arms, phi=phi))
+        for feedback in ("bandit", "semi_bandit")
+    )
+    assert little.verify().valid
+    assert little.value > 0
+    assert much.value > 0
+
+
+def test_a_single_arm_costs_nothing():
+    for feedback in ("bandit", "semi_bandit"):
+        answer = bound(Combinatorial(feedback=feedback, arms=[[1, 0]], phi=[0.1, 0.2]))
+        assert answer.value == 0.0
+        assert answer.verify().valid
+
+
+@each_shape
+def test_rates_that_are_too_small_prove_nothing(kind):
+    phi = np.random.default_rng(5).uniform(size=listed_arms(kind).shape[1])
+    answer = bound(implicit(kind, phi=phi))
+    half = [(arm, rate / 2) for arm, rate in answer.support]
+    exact = answer.instance.information(answer.support, None)
+    assert exact == pytest.approx(1.0, rel=2e-6)
+    assert answer.instance.information(half, None) == pytest.approx(exact / 2, rel=1e-6)
+    assert answer.instance.information(half[:1], None) < 1e-3 * exact
+
+
+@each_shape
+def test_ties_are_refused_by_name(kind):
+    phi = np.ones(listed_arms(kind).shape[1])
+    if kind == "paths":
+        phi = np.array([1.0, 1.0, 0.0, 1.0, 1.0, 0.0])
+    with pytest.raises(InputError, match="both best"):
+        bound(implicit(kind, phi=phi))
+
+
+@each_shape
+def test_arms_outside_the_set_are_refused(kind):
+    instance = implicit(kind, phi=np.random.default_rng(6).uniform(size=listed_arms(kind).shape[1]))
+    with pytest.raises(InputError) as error:
+        instance.gap_of((0,) * 2)
+    assert error.value.field == "arm"
+    with pytest.raises(InputError):
+        instance.position(0)
+
+
+def refused(**keys):
+    with pytest.raises(InputError) as error:
+        Combinatorial(**keys)
+    return error.value.field
+
+
+SEMI = {"feedback": "semi_bandit"}
+TWO = {"feedback": "semi_bandit", "arms": [[1, 0], [0, 1]]}
+
+
+@pytest.mark.parametrize(
+    ("keys", "field"),
+    [
+        ({"arms": [[1]]}, "feedback"),
+        (SEMI, "arms"),
+        ({**TWO, "arm_set": "m_sets"}, "arms"),
+        ({**SEMI, "arms": []}, "arms"),
+        ({**SEMI, "arms": [[1, 2]]}, "arms[0][1]"),
+        ({**TWO, "size": 1}, "size"),
+        ({**TWO, "phi": [1.0]}, "phi"),
+        ({**TWO, "phi": [0.5, 1.5], "observation": "bernoulli"}, "phi[1]"),
+        ({**TWO, "observation": "exponential"}, "observation"),
+        ({**TWO, "feedback": "bandit", "observation": "bernoulli"}, "observation"),
+        ({**SEMI, "arm_set": "m_set"}, "arm_set"),
+        ({**SEMI, "arm_set": "m_sets", "n_items": 3}, "size"),
+        ({**SEMI, "arm_set": "m_sets", "n_items": 3, "size": 1, "edges": []}, "edges"),
+        ({**SEMI, "arm_set": "paths", **SHAPES["paths"], "observation": "bernoulli"},
+         "observation"),
+        ({"feedback": "bandit", "arm_set": "m_sets", "n_items": 3, "size": 1}, "feedback"),
+        ({**SEMI, "arm_set": "paths", "edges": [[0, 1]], "source": 0, "target": 2}, "target"),
+    ],
+)  # fmt: skip
+def test_refusals(keys, field):
+    assert refused(**keys) == field
+
+
+def test_the_parameter_may_be_unknown():
+    instance = implicit("paths")
+    assert not instance.known
+    assert instance.item_count == 6
+    assert instance.to_dict()["edges"] == DAG
+
+
+def test_listed_arms_have_positions_and_gaps():
+    instance = Combinatorial(**TWO, phi=[0.5, 0.2], arm_names=["a", "b"])
+    assert instance.n_arms == 2
+    assert instance.total_gap() == pytest.approx(0.3)
+    assert instance.arm_name(1) == "b"
+    with pytest.raises(InputError):
+        instance.gap_of(2)
