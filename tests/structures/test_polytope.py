@@ -136,7 +136,7 @@ def test_small_gaps(observation, gap):
 
 
 def test_equalities_written_as_two_inequalities_give_the_same_value():
-    theta = np.array([0.5, 0.3, 0.15, 0.05])
+    theta = np.array([0.4, 0.3, 0.2, 0.1])
     lower = -np.eye(4)
     once = certified(Polytope(A=lower, b=np.zeros(4), A_eq=np.ones((1, 4)), b_eq=[1], theta=theta))
     rows = np.vstack([lower, np.ones((1, 4)), -np.ones((1, 4))])
