@@ -64,13 +64,7 @@ def solve(
     costs = np.array(costs, np.float64)
     margins = np.array(margins, np.float64)
     check(arms, best, costs, margins, gap)
-    others = np.arange(arms.shape[0]) != best
-    cost_unit = float(costs[others].max(initial=0.0)) or 1.0
-    margin_unit = float(margins[others].max(initial=0.0)) or 1.0
-    size = float(np.abs(arms).max()) or 1.0
-    memory = start(arms / size, slots=1)
-    memory.work.arm[INVERSE_COST, others] = cost_unit / costs[others]
-    memory.work.arm[INVERSE_MARGIN, others] = margin_unit / margins[others]
+    memory, margin_unit = posed(arms, best, costs, margins)
     if compiled is None:
         compiled = interpreted_seconds(memory) > PATIENCE
     # Half of what is asked, so that the bounds recomputed from the arms are close enough too.
@@ -82,6 +76,24 @@ def solve(
             nothing, 0.0, 0.0, nothing.copy(), none, np.zeros((0, arms.shape[1])), "certified"
         )
     return certified(arms, best, costs, margins, margin_unit, memory, gap)
+
+
+def scaled(arms: np.ndarray) -> np.ndarray:
+    """The arms with entries up to 1: neither rates nor bounds depend on their common length."""
+    return arms / (float(np.abs(arms).max()) or 1.0)
+
+
+def posed(
+    arms: np.ndarray, best: int, costs: np.ndarray, margins: np.ndarray
+) -> tuple[LinearMemory, float]:
+    """A memory with one slot and the gaps of the problem, each in units of its largest."""
+    others = np.arange(arms.shape[0]) != best
+    cost_unit = float(costs[others].max(initial=0.0)) or 1.0
+    margin_unit = float(margins[others].max(initial=0.0)) or 1.0
+    memory = start(scaled(arms), slots=1)
+    memory.work.arm[INVERSE_COST, others] = cost_unit / costs[others]
+    memory.work.arm[INVERSE_MARGIN, others] = margin_unit / margins[others]
+    return memory, margin_unit
 
 
 def certified(
@@ -151,7 +163,7 @@ def confusing(
     shape = coordinates[:, n_arms + span : n_arms + span + rank]
     images = coordinates[:, alternatives].T @ shape  # (n, r)
     in_span = images @ coordinates[:, n_arms : n_arms + span]
-    directions: np.ndarray = in_span @ span_basis(arms).T
+    directions: np.ndarray = in_span @ span_basis(scaled(arms)).T
     leader = arms[best]
     square = float(leader @ leader)
     if square > 0.0:
