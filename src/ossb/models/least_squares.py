@@ -12,130 +12,165 @@ import numpy as np
 
 from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
 from ossb.kernels import kernel
+from ossb.tally import Tally
 
 RIDGE = 1.0  # one observation of 0 in every direction
 OFTEN = 1000
 
 
-class LeastSquares(NamedTuple):
-    """What has been entered, and its consequences; arms are the columns of a d × K matrix."""
+# first index of every array: what was told, and that with observations on their way
+TOLD, ASKED = 0, 1
+# rows of LeastSquares.arm
+MEANS, LEVERAGE, ACROSS = 0, 1, 2
+# rows of LeastSquares.line
+TARGET, THETA, IMAGE = 0, 1, 2
+# matrices of LeastSquares.square
+GRAM, INVERSE, FACTOR, SCRATCH = 0, 1, 2, 3
 
-    counts: np.ndarray  # int64 (K,): entered observations
-    means: np.ndarray  # float64 (K,): and their means
-    gram: np.ndarray  # float64 (d, d): Σ n x xᵀ
-    target: np.ndarray  # float64 (d,): Σ n m x
-    inverse: np.ndarray  # float64 (d, d): W
-    theta: np.ndarray  # float64 (d,): W target
-    leverage: np.ndarray  # float64 (K,): xᵀWx
-    image: np.ndarray  # float64 (d,): scratch
-    across: np.ndarray  # float64 (K,): scratch
-    small: np.ndarray  # float64 (2, d, d): scratch
-    age: np.ndarray  # int64 (1,): corrections since all was computed anew, −1 before the first
+
+class LeastSquares(NamedTuple):
+    """What has been entered, and its consequences; arms are the columns of a d × K matrix.
+
+    Few arrays, each of them many things: compiled code passes memories array by array.
+    """
+
+    counts: np.ndarray  # int64 (2, K): entered observations
+    expected: np.ndarray  # int64 (K,): observations told and on their way
+    age: np.ndarray  # int64 (2,): corrections since all was computed anew, −1 before the first
+    arm: np.ndarray  # float64 (2, 3, K): entered means, xᵀWx, scratch
+    line: np.ndarray  # float64 (2, 3, d): Σ n m x, θ̂, scratch
+    square: np.ndarray  # float64 (2, 4, d, d): Σ n x xᵀ, W, scratch
 
 
 def new_least_squares(dimension: int, n_arms: int) -> LeastSquares:
     return LeastSquares(
+        np.zeros((2, n_arms), np.int64),
         np.zeros(n_arms, np.int64),
-        np.zeros(n_arms),
-        np.zeros((dimension, dimension)),
-        np.zeros(dimension),
-        np.zeros((dimension, dimension)),
-        np.zeros(dimension),
-        np.zeros(n_arms),
-        np.zeros(dimension),
-        np.zeros(n_arms),
-        np.zeros((2, dimension, dimension)),
-        np.full(1, -1, np.int64),
+        np.full(2, -1, np.int64),
+        np.zeros((2, 3, n_arms)),
+        np.zeros((2, 3, dimension)),
+        np.zeros((2, 4, dimension, dimension)),
     )
 
 
 @kernel
-def follow(arms: np.ndarray, counts: np.ndarray, means: np.ndarray, state: LeastSquares) -> None:
-    """Bring the state up to the counts and means of a tally."""
+def follow(
+    arms: np.ndarray, counts: np.ndarray, tally: Tally, which: int, state: LeastSquares
+) -> None:
+    """Bring one of the two regressions up to these counts and the means of the tally."""
     changed, taken_back = 0, False
     for x in range(counts.shape[0]):
-        if counts[x] != state.counts[x] or means[x] != state.means[x]:
+        if counts[x] != state.counts[which, x] or tally.means[x] != state.arm[which, MEANS, x]:
             changed += 1
-            if counts[x] <= state.counts[x]:
+            if counts[x] <= state.counts[which, x]:
                 taken_back = True
-    if state.age[0] < 0 or taken_back or changed > arms.shape[0] or state.age[0] >= OFTEN:
-        renew(arms, counts, means, state)
+    age = state.age[which]
+    if age < 0 or taken_back or changed > arms.shape[0] or age >= OFTEN:
+        renew(arms, counts, tally.means, which, state)
         return
     if changed == 0:
         return
     for x in range(counts.shape[0]):
-        if counts[x] != state.counts[x]:
-            correct(arms, x, counts[x], means[x], state)
-            state.age[0] += 1
-    solve_for_theta(state)
+        if counts[x] != state.counts[which, x]:
+            correct(arms, x, counts[x], tally.means[x], which, state)
+            state.age[which] += 1
+    solve_for_theta(which, state)
 
 
 @kernel
-def correct(arms: np.ndarray, x: int, count: int, mean: float, state: LeastSquares) -> None:
+def follow_tally(arms: np.ndarray, tally: Tally, state: LeastSquares) -> int:
+    """Bring the regressions up to a tally; which of them knows of what is on its way.
+
+    θ̂ is that of what was told: provisional observations, each at its expected value, leave it.
+    """
+    follow(arms, tally.counts, tally, TOLD, state)
+    waiting = False
+    for x in range(tally.pending.shape[0]):
+        state.expected[x] = tally.counts[x] + tally.pending[x]
+        if tally.pending[x] > 0:
+            waiting = True
+    if not waiting:
+        return TOLD
+    follow(arms, state.expected, tally, ASKED, state)
+    return ASKED
+
+
+@kernel
+def correct(
+    arms: np.ndarray, x: int, count: int, mean: float, which: int, state: LeastSquares
+) -> None:
     """Enter new observations of one arm; θ̂ is left as it was."""
     dimension = arms.shape[0]
-    more = float(count - state.counts[x])
-    gained = count * mean - state.counts[x] * state.means[x]
-    state.counts[x] = count
-    state.means[x] = mean
+    leverage, across = state.arm[which, LEVERAGE], state.arm[which, ACROSS]
+    target, image = state.line[which, TARGET], state.line[which, IMAGE]
+    gram, inverse = state.square[which, GRAM], state.square[which, INVERSE]
+    before = state.counts[which, x]
+    more = float(count - before)
+    gained = count * mean - before * state.arm[which, MEANS, x]
+    state.counts[which, x] = count
+    state.arm[which, MEANS, x] = mean
     reach = 0.0
     for i in range(dimension):
         total = 0.0
         for l in range(dimension):  # noqa: E741
-            total += state.inverse[i, l] * arms[l, x]
-        state.image[i] = total
+            total += inverse[i, l] * arms[l, x]
+        image[i] = total
         reach += total * arms[i, x]
     factor = more / (1.0 + more * reach)
-    for k in range(state.across.shape[0]):
-        state.across[k] = 0.0
+    for k in range(across.shape[0]):
+        across[k] = 0.0
     for i in range(dimension):
-        state.target[i] += gained * arms[i, x]
+        target[i] += gained * arms[i, x]
         for l in range(dimension):  # noqa: E741
-            state.gram[i, l] += more * arms[i, x] * arms[l, x]
-            state.inverse[i, l] -= factor * state.image[i] * state.image[l]
-        weight = state.image[i]
-        for k in range(state.across.shape[0]):
-            state.across[k] += weight * arms[i, k]
-    for k in range(state.across.shape[0]):
-        state.leverage[k] -= factor * state.across[k] * state.across[k]
+            gram[i, l] += more * arms[i, x] * arms[l, x]
+            inverse[i, l] -= factor * image[i] * image[l]
+        weight = image[i]
+        for k in range(across.shape[0]):
+            across[k] += weight * arms[i, k]
+    for k in range(across.shape[0]):
+        leverage[k] -= factor * across[k] * across[k]
 
 
 @kernel
-def solve_for_theta(state: LeastSquares) -> None:
-    for i in range(state.theta.shape[0]):
+def solve_for_theta(which: int, state: LeastSquares) -> None:
+    dimension = state.line.shape[2]
+    for i in range(dimension):
         total = 0.0
-        for l in range(state.theta.shape[0]):  # noqa: E741
-            total += state.inverse[i, l] * state.target[l]
-        state.theta[i] = total
+        for l in range(dimension):  # noqa: E741
+            total += state.square[which, INVERSE, i, l] * state.line[which, TARGET, l]
+        state.line[which, THETA, i] = total
 
 
 @kernel
-def renew(arms: np.ndarray, counts: np.ndarray, means: np.ndarray, state: LeastSquares) -> None:
+def renew(
+    arms: np.ndarray, counts: np.ndarray, means: np.ndarray, which: int, state: LeastSquares
+) -> None:
     """Compute everything from the counts and means."""
     dimension = arms.shape[0]
+    target, gram = state.line[which, TARGET], state.square[which, GRAM]
+    factor, inverse = state.square[which, FACTOR], state.square[which, INVERSE]
     for i in range(dimension):
-        state.target[i] = 0.0
+        target[i] = 0.0
         for l in range(dimension):  # noqa: E741
-            state.gram[i, l] = 0.0
+            gram[i, l] = 0.0
     for x in range(counts.shape[0]):
-        state.counts[x] = counts[x]
-        state.means[x] = means[x]
+        state.counts[which, x] = counts[x]
+        state.arm[which, MEANS, x] = means[x]
         if counts[x] > 0:
             for i in range(dimension):
                 weight = counts[x] * arms[i, x]
-                state.target[i] += weight * means[x]
+                target[i] += weight * means[x]
                 for l in range(dimension):  # noqa: E741
-                    state.gram[i, l] += weight * arms[l, x]
-    factor = state.small[0]
+                    gram[i, l] += weight * arms[l, x]
     for i in range(dimension):
         for l in range(dimension):  # noqa: E741
-            factor[i, l] = state.gram[i, l]
+            factor[i, l] = gram[i, l]
         factor[i, i] += RIDGE
     cholesky(factor, dimension)
-    inverse_of_factored(factor, dimension, state.small[1], state.inverse)
-    solve_for_theta(state)
-    quadratic_form(arms, state.inverse, state.leverage)
-    state.age[0] = 0
+    inverse_of_factored(factor, dimension, state.square[which, SCRATCH], inverse)
+    solve_for_theta(which, state)
+    quadratic_form(arms, inverse, state.arm[which, LEVERAGE])
+    state.age[which] = 0
 
 
 @kernel

@@ -17,8 +17,18 @@ from ossb.graves_lai.linear.algebra import cholesky
 from ossb.kernels import kernel
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.least_squares import (
+    ASKED,
+    FACTOR,
+    GRAM,
+    IMAGE,
+    INVERSE,
+    LEVERAGE,
+    TARGET,
+    THETA,
+    TOLD,
     LeastSquares,
     follow,
+    follow_tally,
     new_least_squares,
     predict,
     quadratic_form,
@@ -33,30 +43,15 @@ PARALLEL = 1e-12  # share of a direction below which the leader shows all of it
 
 
 class LinearLook(NamedTuple):
-    """The common look, the regressions behind it, and the solutions held for the rates."""
+    """The common look, the regression behind it, and the solutions held for the rates."""
 
     estimate: np.ndarray
     rewards: np.ndarray
     gain: np.ndarray
     numbers: np.ndarray
-    told: LeastSquares  # of what was told
-    asked: LeastSquares  # with observations on their way: its W is used, its θ̂ is not
-    expected: np.ndarray  # int64 (n_arms,): observations told and on their way
-    matrix: np.ndarray  # float64 (d, d): scratch
-    vectors: np.ndarray  # float64 (2, d): scratch
+    squares: LeastSquares
     images: np.ndarray  # float64 (d, n_arms): scratch
     solver: SolverMemory
-
-
-@kernel
-def expect(tally: Tally, out: np.ndarray) -> bool:
-    """Observations told and on their way; whether there are any of the latter."""
-    waiting = False
-    for x in range(out.shape[0]):
-        out[x] = tally.counts[x] + tally.pending[x]
-        if tally.pending[x] > 0:
-            waiting = True
-    return waiting
 
 
 @kernel
@@ -121,10 +116,6 @@ class LinearModel(NamedTuple):
             np.zeros(n),
             np.zeros(4),
             new_least_squares(d, n),
-            new_least_squares(d, n),
-            np.zeros(n, np.int64),
-            np.zeros((d, d)),
-            np.zeros((2, d)),
             np.zeros((d, n)),
             start_solver(self.features.T),
         )
@@ -148,8 +139,9 @@ class LinearModel(NamedTuple):
         return leader
 
     def project(self, tally: Tally, memory: LinearLook) -> int:
-        follow(self.features, tally.counts, tally.means, memory.told)
-        leader = predict(self.features, memory.told.theta, memory.rewards)
+        squares = memory.squares
+        follow(self.features, tally.counts, tally, TOLD, squares)
+        leader = predict(self.features, squares.line[TOLD, THETA], memory.rewards)
         for x in range(self.n_arms):
             memory.estimate[x] = memory.rewards[x]
         return leader
@@ -163,24 +155,26 @@ class LinearModel(NamedTuple):
     def test(self, leader: int, tally: Tally, memory: LinearLook) -> None:
         memory.numbers[WEAKEST] = 0.0
         memory.numbers[SETTLED] = 0.0
-        follow(self.features, tally.counts, tally.means, memory.told)
-        if not whiten(self.features, memory.told.gram, memory.matrix, memory.images):
+        squares, images = memory.squares, memory.images
+        follow(self.features, tally.counts, tally, TOLD, squares)
+        factor = squares.square[TOLD, FACTOR]
+        if not whiten(self.features, squares.square[TOLD, GRAM], factor, images):
             return
         d = self.features.shape[0]
-        best, centre = memory.vectors[0], memory.vectors[1]  # R⁻ᵀ of the leader and of Σ n m x
+        best, centre = squares.line[TOLD, IMAGE], squares.line[ASKED, IMAGE]
         length = 0.0
-        for i in range(d):
-            best[i] = memory.images[i, leader]
+        for i in range(d):  # R⁻ᵀ of the leader and of Σ n m x
+            best[i] = images[i, leader]
             length += best[i] * best[i]
-            centre[i] = memory.told.target[i]
+            centre[i] = squares.line[TOLD, TARGET, i]
             for l in range(i):  # noqa: E741
-                centre[i] -= memory.matrix[l, i] * centre[l]
-            centre[i] /= memory.matrix[i, i]
+                centre[i] -= factor[l, i] * centre[l]
+            centre[i] /= factor[i, i]
         weakest, settled = math.inf, math.inf
         for x in range(self.n_arms):
             gap, square, along = 0.0, 0.0, 0.0
             for i in range(d):
-                difference = memory.images[i, x] - best[i]
+                difference = images[i, x] - best[i]
                 gap -= difference * centre[i]
                 square += difference * difference
                 along += difference * best[i]
@@ -195,17 +189,16 @@ class LinearModel(NamedTuple):
         memory.numbers[SETTLED] = settled
 
     def weigh(self, tally: Tally, memory: LinearLook) -> int:
-        arms, d = self.features, self.features.shape[0]
+        arms, squares, d = self.features, memory.squares, self.features.shape[0]
+        now = follow_tally(arms, tally, squares)
         leader = self.project(tally, memory)
-        now = memory.told
-        if expect(tally, memory.expected):
-            follow(arms, memory.expected, tally.means, memory.asked)
-            now = memory.asked
+        inverse, leverage = squares.square[now, INVERSE], squares.arm[now, LEVERAGE]
+        matrix = squares.square[TOLD, FACTOR]
         for i in range(d):
             for l in range(d):  # noqa: E741
-                memory.matrix[i, l] = 0.0
+                matrix[i, l] = 0.0
         chances, improvements, largest = 0.0, 0.0, 0.0
-        difference, image = memory.vectors[0], memory.vectors[1]
+        difference, image = squares.line[TOLD, IMAGE], squares.line[ASKED, IMAGE]
         for x in range(self.n_arms):
             if x == leader:
                 continue
@@ -215,7 +208,7 @@ class LinearModel(NamedTuple):
             for i in range(d):
                 total = 0.0
                 for l in range(d):  # noqa: E741
-                    total += now.inverse[i, l] * difference[l]
+                    total += inverse[i, l] * difference[l]
                 image[i] = total
                 square += total * difference[i]
             if not square > 0.0:
@@ -232,10 +225,10 @@ class LinearModel(NamedTuple):
             weight = 0.5 * self.sigma * height / spread
             for i in range(d):
                 for l in range(i, d):  # noqa: E741
-                    memory.matrix[i, l] += weight * image[i] * image[l]
-        quadratic_form(arms, memory.matrix, memory.gain)
+                    matrix[i, l] += weight * image[i] * image[l]
+        quadratic_form(arms, matrix, memory.gain)
         for x in range(self.n_arms):
-            memory.gain[x] /= 1.0 + now.leverage[x]
+            memory.gain[x] /= 1.0 + leverage[x]
         memory.numbers[NU] = 1.0 / (1.0 + chances)
         memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
         return leader

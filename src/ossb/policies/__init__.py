@@ -3,6 +3,7 @@
 from typing import Any
 
 from ossb.policies.base import Kind, Policy, make
+from ossb.policies.end_of_optimism import END_OF_OPTIMISM
 from ossb.policies.glm_ucb import GLM_UCB
 from ossb.policies.hgl import HGL
 from ossb.policies.kl_ucb import KL_UCB
@@ -27,6 +28,7 @@ POLICIES: dict[str, Kind] = {
         LINEAR_THOMPSON,
         GLM_UCB,
         OFUL,
+        END_OF_OPTIMISM,
     )
 }
 

@@ -15,15 +15,13 @@ from numpy.random import Generator
 from ossb.errors import InputError
 from ossb.kernels import kernel
 from ossb.models.glm import GlmLook, GlmModel
-from ossb.models.least_squares import follow
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
     LINEAR,
     Regression,
-    estimate_rewards,
     features_of,
-    measure_widths,
     new_regression,
+    regress_on,
     shows_one_value,
 )
 from ossb.records import Floats, record
@@ -72,8 +70,7 @@ class LinearUcb(NamedTuple):
         return new_regression(self.features)
 
     def select(self, tally: Tally, memory: Regression, rng: Generator) -> Decision:
-        leader = estimate_rewards(self.features, tally, memory)
-        measure_widths(self.features, tally, memory)
+        leader = regress_on(self.features, tally, memory)
         radius = self.scale * self.sigma * math.sqrt(0.5 * math.log(tally.clock[0] + 1.0))
         best = most_promising(memory.rewards, memory.widths, radius)
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
@@ -103,9 +100,8 @@ class GlmUcb(NamedTuple):
 
     def select(self, tally: Tally, memory: GlmUcbMemory, rng: Generator) -> Decision:
         leader = self.model.project(tally, memory.model)
-        features, regression = self.model.features, memory.regression
-        follow(features, tally.counts, tally.means, regression.told)
-        measure_widths(features, tally, regression)
+        regression = memory.regression
+        regress_on(self.model.features, tally, regression)
         radius = self.scale * self.model.sigma * math.sqrt(0.5 * math.log(tally.clock[0] + 1.0))
         best = most_promising(memory.model.rewards, regression.widths, radius)
         return Decision(best, EXPLOIT if best == leader else EXPLORE)

@@ -5,8 +5,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ossb.kernels import kernel
-from ossb.models.least_squares import LeastSquares, follow, new_least_squares, predict
-from ossb.models.linear import expect
+from ossb.models.least_squares import (
+    LEVERAGE,
+    THETA,
+    TOLD,
+    LeastSquares,
+    follow_tally,
+    new_least_squares,
+    predict,
+)
 from ossb.structures.base import Instance
 from ossb.tally import Tally
 
@@ -14,42 +21,26 @@ LINEAR = ("linear", "combinatorial")
 
 
 class Regression(NamedTuple):
-    """The regression on what was told; widths count what is on its way as well."""
+    """Least squares, and what follows from them for every arm."""
 
-    told: LeastSquares
-    asked: LeastSquares
-    expected: np.ndarray  # int64 (n_arms,): observations told and on their way
+    squares: LeastSquares
     rewards: np.ndarray  # float64 (n_arms,): ⟨θ̂, x⟩
-    widths: np.ndarray  # float64 (n_arms,): xᵀWx
+    widths: np.ndarray  # float64 (n_arms,): xᵀWx, what is on its way included
 
 
 def new_regression(features: np.ndarray) -> Regression:
     d, n = features.shape
-    return Regression(
-        new_least_squares(d, n),
-        new_least_squares(d, n),
-        np.zeros(n, np.int64),
-        np.zeros(n),
-        np.zeros(n),
-    )
+    return Regression(new_least_squares(d, n), np.zeros(n), np.zeros(n))
 
 
 @kernel
-def estimate_rewards(features: np.ndarray, tally: Tally, memory: Regression) -> int:
+def regress_on(features: np.ndarray, tally: Tally, memory: Regression) -> int:
     """Bring the regression up to date; returns the leader."""
-    follow(features, tally.counts, tally.means, memory.told)
-    return predict(features, memory.told.theta, memory.rewards)
-
-
-@kernel
-def measure_widths(features: np.ndarray, tally: Tally, memory: Regression) -> None:
-    """xᵀWx of every arm; many decisions without an answer spread out."""
-    source = memory.told.leverage
-    if expect(tally, memory.expected):
-        follow(features, memory.expected, tally.means, memory.asked)
-        source = memory.asked.leverage
-    for x in range(source.shape[0]):
-        memory.widths[x] = max(source[x], 0.0)
+    now = follow_tally(features, tally, memory.squares)
+    leverage = memory.squares.arm[now, LEVERAGE]
+    for x in range(leverage.shape[0]):
+        memory.widths[x] = max(leverage[x], 0.0)
+    return predict(features, memory.squares.line[TOLD, THETA], memory.rewards)
 
 
 def features_of(instance: Instance) -> np.ndarray:

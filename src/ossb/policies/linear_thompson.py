@@ -12,14 +12,14 @@ from numpy.random import Generator
 from ossb.errors import InputError
 from ossb.fields import choice
 from ossb.graves_lai.linear.algebra import cholesky
-from ossb.models.least_squares import predict
+from ossb.models.least_squares import INVERSE, THETA, TOLD, predict
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
     LINEAR,
     Regression,
-    estimate_rewards,
     features_of,
     new_regression,
+    regress_on,
     shows_one_value,
 )
 from ossb.records import Floats, record
@@ -67,16 +67,16 @@ class LinearThompson(NamedTuple):
 
     def select(self, tally: Tally, memory: ThompsonMemory, rng: Generator) -> Decision:
         regression = memory.regression
-        leader = estimate_rewards(self.features, tally, regression)
-        d = self.features.shape[0]
+        leader = regress_on(self.features, tally, regression)
+        squares, d = regression.squares, self.features.shape[0]
         spread = self.sigma
         if self.grows:
             spread *= math.sqrt(0.5 * d * math.log((tally.clock[0] + 1.0) / self.delta))
         for i in range(d):
             memory.normals[i] = spread * rng.standard_normal()
-            memory.drawn[i] = regression.told.theta[i]
+            memory.drawn[i] = squares.line[TOLD, THETA, i]
             for k in range(d):
-                memory.factor[i, k] = regression.told.inverse[i, k]
+                memory.factor[i, k] = squares.square[TOLD, INVERSE, i, k]
         if not cholesky(memory.factor, d):
             return Decision(leader, EXPLOIT)
         for i in range(d):

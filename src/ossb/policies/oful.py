@@ -13,14 +13,14 @@ from numpy.random import Generator
 
 from ossb.errors import InputError
 from ossb.graves_lai.linear.algebra import cholesky
+from ossb.models.least_squares import GRAM, TOLD
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
     LINEAR,
     Regression,
-    estimate_rewards,
     features_of,
-    measure_widths,
     new_regression,
+    regress_on,
     shows_one_value,
 )
 from ossb.records import Floats, record
@@ -66,8 +66,7 @@ class Oful(NamedTuple):
 
     def select(self, tally: Tally, memory: OfulMemory, rng: Generator) -> Decision:
         regression = memory.regression
-        leader = estimate_rewards(self.features, tally, regression)
-        measure_widths(self.features, tally, regression)
+        leader = regress_on(self.features, tally, regression)
         radius = self.sigma * math.sqrt(2.0 * math.log(1.0 / self.delta) + self.volume(memory))
         radius += self.norm
         best, index = leader, -math.inf
@@ -82,7 +81,7 @@ class Oful(NamedTuple):
         d = self.features.shape[0]
         for i in range(d):
             for k in range(d):
-                memory.factor[i, k] = memory.regression.told.gram[i, k]
+                memory.factor[i, k] = memory.regression.squares.square[TOLD, GRAM, i, k]
             memory.factor[i, i] += 1.0
         if not cholesky(memory.factor, d):
             return 0.0
