@@ -27,6 +27,7 @@ from ossb.errors import InputError
 from ossb.kernels import kernel
 from ossb.models.base import NU, TOP_SHARE, Model
 from ossb.policies.base import Kind
+from ossb.policies.hgl_implicit import ImplicitHgl, implicit_hgl
 from ossb.records import record
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
@@ -133,8 +134,9 @@ def cheapest(leader: int, look: Any) -> float:
     return price
 
 
-def build(instance: Any, horizon_factor: float | None, front: float | None, cautious: bool) -> Hgl:
-    model = instance.model()
+def build(
+    instance: Any, horizon_factor: float | None, front: float | None, cautious: bool
+) -> Hgl | ImplicitHgl:
     usual_factor, usual_front = instance.foresight()
     if horizon_factor is None:
         horizon_factor = usual_factor
@@ -144,14 +146,25 @@ def build(instance: Any, horizon_factor: float | None, front: float | None, caut
         raise InputError("horizon_factor", "be positive", horizon_factor)
     if not 0 <= front < math.inf:
         raise InputError("front", "be non-negative", front)
-    return Hgl(model, horizon_factor, 3.0 * front if cautious else front, cautious)
+    front = 3.0 * front if cautious else front
+    if instance.n_arms is None:
+        return implicit_hgl(instance, horizon_factor, front, cautious)
+    return Hgl(instance.model(), horizon_factor, front, cautious)
 
 
 HGL = Kind(
     name="hgl",
     build=build,
     parameters={"horizon_factor": None, "front": None, "cautious": False},
-    structures=("classical", "dueling", "generalized_linear", "lipschitz", "unimodal", "linear"),
+    structures=(
+        "classical",
+        "combinatorial",
+        "dueling",
+        "generalized_linear",
+        "lipschitz",
+        "unimodal",
+        "linear",
+    ),
     reference="this package, after Graves and Lai (1997) and Combes et al. (2017)",
     fits=lambda instance: instance.unprojected(),
 )

@@ -219,8 +219,22 @@ def build(
     )
 
 
-STRUCTURES = ("classical", "dueling", "generalized_linear", "lipschitz", "unimodal", "linear")
+STRUCTURES = (
+    "classical",
+    "combinatorial",
+    "dueling",
+    "generalized_linear",
+    "lipschitz",
+    "unimodal",
+    "linear",
+)
 REFERENCE = "Combes, Magureanu and Proutiere (2017)"
+
+
+def fits(instance: Any) -> str | None:
+    """Rates are given to listed arms."""
+    return "needs its arms listed" if instance.n_arms is None else None
+
 
 OSSB_PAPER = Kind(
     name="ossb-paper",
@@ -238,6 +252,7 @@ OSSB_PAPER = Kind(
     },
     structures=STRUCTURES,
     reference=REFERENCE,
+    fits=fits,
 )
 OSSB = Kind(
     name="ossb",
@@ -255,4 +270,5 @@ OSSB = Kind(
     },
     structures=STRUCTURES,
     reference=f"{REFERENCE}, with repairs",
+    fits=fits,
 )

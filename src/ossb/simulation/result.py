@@ -17,10 +17,11 @@ class PolicyResult:
     parameters: dict[str, Any]
     checkpoints: np.ndarray  # int64 (n,)
     curves: np.ndarray  # float64 (trials, n): pseudo-regret of each trial
-    plays: np.ndarray  # float64 (n_arms,): mean plays at the horizon
+    plays: np.ndarray  # float64 (n_arms,): mean plays at the horizon, of ``arms`` if given
     phases: np.ndarray  # float64 (3,): mean rounds in each phase
     seconds: float  # CPU time of all rounds, compilation excluded
     compile_seconds: float
+    arms: list[Any] | None = None  # those played, where arms are not listed
 
     @property
     def regret(self) -> np.ndarray:
@@ -38,6 +39,8 @@ class PolicyResult:
         regret = self.regret
         rounds = self.checkpoints[-1] * regret.size
         deviation = float(regret.std(ddof=1)) if regret.size > 1 else 0.0
+        if self.arms is not None:
+            arms = [_plain(arm) for arm in self.arms]
         return {
             "policy": self.policy,
             "parameters": self.parameters,
@@ -80,7 +83,7 @@ class SimulationResult:
         raise KeyError(label)
 
     def to_dict(self) -> dict[str, Any]:
-        arms = [_plain(self.instance.arm_at(x)) for x in range(self.instance.n_arms)]
+        arms = [_plain(self.instance.arm_at(x)) for x in range(self.instance.n_arms or 0)]
         value = None if self.bound is None else self.bound.value
         return {
             "horizon": self.horizon,

@@ -13,6 +13,7 @@ from ossb.fields import integer
 from ossb.kernels import Kernel
 from ossb.policies import POLICIES, policy
 from ossb.simulation.environment import Environment, environment_of
+from ossb.simulation.implicit import mean_plays, run_implicit
 from ossb.simulation.result import PolicyResult, SimulationResult
 from ossb.simulation.seeds import instance_key, noise_stream, policy_stream
 from ossb.simulation.trial import Course, Late, run_late_trial, run_trial
@@ -82,6 +83,8 @@ def simulate(
     timing = Timing(integer(batch, "batch", least=1), integer(delay, "delay"))
     chosen = [read_policy(entry) for entry in policies]
     made = [policy(name, instance, **parameters) for name, parameters in chosen]
+    if instance.n_arms is None:
+        return _simulate_implicit(instance, chosen, made, horizon, trials, seed, timing, progress)
     environment = environment_of(instance)
     checkpoints = log_spaced(horizon)
     say = announce if announce is not None else lambda message: None
@@ -92,8 +95,7 @@ def simulate(
             message = f"compiling {name} for {instance.kind} structures (once)"
             seconds = _warm(record, environment, timing, partial(say, message))
         key = instance_key(instance.to_dict())
-        own = {k: v for k, v in parameters.items() if v != POLICIES[name].parameters[k]}
-        label = name + "".join(f",{k}={own[k]!r}" for k in sorted(own))
+        own, label = _named(name, parameters)
 
         def play(trial: int, record: Any = record, label: str = label, key: str = key) -> Outcome:
             return run(
@@ -118,6 +120,59 @@ def simulate(
                 np.mean([outcome.spent[-1] for outcome in outcomes], axis=0),
                 sum(outcome.seconds for outcome in outcomes),
                 seconds,
+            )
+        )
+    return SimulationResult(instance, horizon, trials, seed, _bound(instance), answers)
+
+
+def _named(name: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """The parameters that are not at their defaults, and the name of the policy's stream."""
+    own = {k: v for k, v in parameters.items() if v != POLICIES[name].parameters[k]}
+    return own, name + "".join(f",{k}={own[k]!r}" for k in sorted(own))
+
+
+def _simulate_implicit(
+    instance: Any,
+    chosen: Sequence[tuple[str, dict[str, Any]]],
+    made: Sequence[Any],
+    horizon: int,
+    trials: int,
+    seed: int,
+    timing: Timing,
+    progress: Progress | None,
+) -> SimulationResult:
+    """The same where arms are not listed: interpreted, since oracles are Python objects."""
+    if not instance.known:
+        raise InputError(instance.parameter, "be given: a simulation needs a true parameter")
+    checkpoints, key = log_spaced(horizon), instance_key(instance.to_dict())
+    answers = []
+    for (name, parameters), maker in zip(chosen, made, strict=True):
+        own, label = _named(name, parameters)
+        outcomes = [
+            run_implicit(
+                maker,
+                instance,
+                new_course(checkpoints),
+                timing.batch,
+                timing.delay,
+                policy_stream(seed, key, label, trial),
+                noise_stream(seed, key, trial),
+                None if progress is None else partial(progress, label),
+            )
+            for trial in range(trials)
+        ]
+        arms, plays = mean_plays(outcomes)
+        answers.append(
+            PolicyResult(
+                name,
+                own,
+                checkpoints,
+                np.array([outcome.curve for outcome in outcomes]),
+                plays,
+                np.mean([outcome.spent[-1] for outcome in outcomes], axis=0),
+                sum(outcome.seconds for outcome in outcomes),
+                0.0,
+                arms,
             )
         )
     return SimulationResult(instance, horizon, trials, seed, _bound(instance), answers)

@@ -27,6 +27,8 @@ from ossb.arm_sets import ARM_SETS
 from ossb.errors import InputError
 from ossb.families import FAMILIES, check_means
 from ossb.graves_lai.proof import Arm, Support
+from ossb.models.linear import LinearModel, linear_model
+from ossb.models.semi_bandit import SemiBanditModel, semi_bandit_model
 from ossb.structures.base import Bound, Instance
 from ossb.structures.combinatorial_cases import Case, ListedBandit, ListedSemiBandit
 
@@ -153,6 +155,42 @@ class Combinatorial(Instance):
             return ImplicitSemiBandit(self, self.implicit_set, means)
         case = ListedBandit if self.feedback == "bandit" else ListedSemiBandit
         return case(self, self.arms, means)
+
+    # as policies see it
+
+    @cached_property
+    def components(self) -> np.ndarray:
+        """What is observed on average, signed: each item, or the sum over each arm."""
+        return self.sign * np.asarray(self.phi) if self.feedback == "semi_bandit" else self.rewards
+
+    def reveals(self) -> list[list[int]]:
+        """The components that each listed arm shows."""
+        if self.feedback == "bandit":
+            return [[arm] for arm in range(len(self.arms))]
+        return [np.flatnonzero(arm).tolist() for arm in self.arms]
+
+    @cached_property
+    def rewards(self) -> np.ndarray:
+        """Of the listed arms, signed so that more is better."""
+        return np.asarray(self.sign * (self.arms @ self.phi))
+
+    @cached_property
+    def gaps(self) -> np.ndarray:
+        return np.array([self.gap_of(arm) for arm in range(len(self.arms))])
+
+    def arm_at(self, position: int) -> Arm:
+        return int(position)
+
+    def foresight(self) -> tuple[float, float]:
+        return (1.0, 0.0) if self.feedback == "bandit" else (2.0, 0.0)
+
+    def model(self) -> LinearModel | SemiBanditModel:
+        """The structure as policies see it, where arms are listed."""
+        if self.arms is None:
+            raise InputError("arm_set", "be replaced by arms: this needs them listed", self.arm_set)
+        if self.feedback == "bandit":
+            return linear_model(self.arms, self.sigma)
+        return semi_bandit_model(self.arms, self.family, self.sign)
 
     def best_arm(self) -> Arm:
         return self.case.best

@@ -1,0 +1,80 @@
+"""Trials on arm sets that are not listed: the same loop, interpreted, with a table of arms.
+
+A decision's number is the place of its arm in the policy's table; plays are counted for the
+arms met.  Draws are those of the compiled loop: one per item of the arm, in order.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ossb.simulation.trial import Course, note
+from ossb.tally import Tally, decide, empty_tally, observe
+
+STRETCH = 1000  # rounds between two looks at the outside world
+
+
+class ImplicitOutcome(NamedTuple):
+    """One trial, played."""
+
+    curve: np.ndarray
+    spent: np.ndarray
+    plays: dict[tuple[int, ...], int]
+    seconds: float
+
+
+def run_implicit(
+    policy: Any,
+    instance: Any,
+    course: Course,
+    batch: int,
+    delay: int,
+    rng: np.random.Generator,
+    noise: np.random.Generator,
+    progress: Callable[[int], None] | None = None,
+) -> ImplicitOutcome:
+    """Play one trial up to the last checkpoint of a course."""
+    means, family = instance.components, instance.family
+    tally, memory = empty_tally(means.size, 16), policy.start()
+    gaps: list[float] = []
+    late: deque[tuple[int, tuple[int, ...], list[float]]] = deque()
+    started = time.thread_time()
+    horizon = int(course.checkpoints[-1])
+    for t in range(1, horizon + 1):
+        if (t - 1) % batch == 0:
+            while late and late[0][0] + delay < t:
+                _tell(tally, *late.popleft()[1:])
+        decision = policy.select(tally, memory, rng)
+        arms = memory.table.arms
+        if len(arms) > tally.plays.size:
+            tally = tally._replace(plays=np.concatenate([tally.plays, np.zeros_like(tally.plays)]))
+        gaps += [instance.gap_of(arm) for arm in arms[len(gaps) :]]
+        decide(tally, decision)
+        items = arms[decision.arm]
+        late.append((t, items, [family.sample(float(means[i]), noise) for i in items]))
+        tally.pending[list(items)] += 1
+        note(course, tally, t, gaps[decision.arm])
+        if progress is not None and (t % STRETCH == 0 or t == horizon):
+            progress(STRETCH if t % STRETCH == 0 else t % STRETCH)
+    plays = {arm: int(n) for arm, n in zip(memory.table.arms, tally.plays, strict=False) if n}
+    return ImplicitOutcome(course.curve, course.spent, plays, time.thread_time() - started)
+
+
+def _tell(tally: Tally, items: tuple[int, ...], values: list[float]) -> None:
+    for item, value in zip(items, values, strict=True):
+        tally.pending[item] -= 1
+        observe(tally, item, value)
+    tally.clock[0] += 1
+
+
+def mean_plays(outcomes: list[ImplicitOutcome]) -> tuple[list[tuple[int, ...]], np.ndarray]:
+    """Every arm that was played, most played first, and its mean plays."""
+    totals: dict[tuple[int, ...], int] = {}
+    for outcome in outcomes:
+        for arm, plays in outcome.plays.items():
+            totals[arm] = totals.get(arm, 0) + plays
+    arms = sorted(totals, key=lambda arm: (-totals[arm], arm))
+    return arms, np.array([totals[arm] for arm in arms]) / len(outcomes)
