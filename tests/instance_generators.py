@@ -237,11 +237,11 @@ def subsets(n, size):
 def combinatorial(draw):
     rng = draw(rngs())
     feedback = draw(st.sampled_from(["bandit", "semi_bandit"]))
-    observation = draw(st.sampled_from(["gaussian", "bernoulli"]))
+    observation = draw(st.sampled_from(CONVEX))
     observation = "gaussian" if feedback == "bandit" else observation
     n = draw(st.integers(2, 5))
     arms = subsets(n, int(rng.integers(1, n + 1))) if draw(st.booleans()) else features01(rng, n)
-    phi = rng.uniform(0.05, 0.95, n)
+    phi = rng.choice([rng.uniform(0.05, 0.95, n), 0.5 + 0.3 * fractions(rng, n)])
     arms = np.unique(arms, axis=0)
     values = arms @ phi
     arms = arms[(values < values.max() - 1e-6) | (np.arange(len(arms)) == np.argmax(values))]
@@ -264,7 +264,9 @@ def arm_set(draw):
     """Implicit sets: items in general position, so that the best arm is one."""
     rng = draw(rngs())
     kind = draw(st.sampled_from(["m_sets", "paths", "matchings", "spanning_trees"]))
-    content = {"structure": "combinatorial", "observation": "gaussian", "feedback": "semi_bandit"}
+    matroid = kind in ("m_sets", "spanning_trees")
+    observation = draw(st.sampled_from(ONE_PARAMETER if matroid else ["gaussian"]))
+    content = {"structure": "combinatorial", "feedback": "semi_bandit"}
     if kind == "m_sets":
         n = draw(st.integers(2, 7))
         shape, items = {"n_items": n, "size": int(rng.integers(1, n))}, n
@@ -279,7 +281,8 @@ def arm_set(draw):
         edges = [[0, 1], [1, 2], [2, 0], [2, 3], [3, 0]]
         shape, items = {"n_nodes": 4, "edges": edges}, 5
     phi = rng.uniform(0.1, 1.0, items)
-    return {**content, "arm_set": kind, **shape, "phi": phi.tolist()}
+    common_keys = common(rng, observation)
+    return {**content, **common_keys, "arm_set": kind, **shape, "phi": phi.tolist()}
 
 
 def halfspaces(rng, theta, n_rows):

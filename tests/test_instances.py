@@ -63,7 +63,7 @@ def test_standard_input_that_is_no_text(monkeypatch):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "`structure` must be given: one of classical, dueling"),
+        ("", "`structure` must be given: one of classical, "),
         ("{}", "`structure` must be given"),
         ("[]", "`instances` must hold at least one instance, got none"),
         ("instances = []", "`instances` must hold at least one instance"),
