@@ -82,6 +82,9 @@ class Linear(ListedArms):
         """The structure as policies see it."""
         return linear_model(self.arms, self.sigma)
 
+    def foresight(self) -> tuple[float, float]:
+        return 1.0, 0.0
+
     def solve(self, gap: float) -> Bound:
         if not self.others.size:
             return Bound(self, 0.0, 0.0, [], [])
