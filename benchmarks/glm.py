@@ -107,11 +107,15 @@ def cutting_planes(problem, rounds=60):
     centre, rows, upper, lower = 1 / costs[others], [], np.inf, 0.0
     for _ in range(rounds):
         rates.value = centre
+        first = len(rows)
         for arm in others:
             row.value, margin.value = arms[arm], index[best] - index[arm]
-            program.solve(solver=cp.CLARABEL)
+            try:
+                program.solve(solver=cp.CLARABEL)
+            except cp.error.SolverError:  # far alternatives defeat it; they are rarely binding
+                continue
             rows.append(certificate.divergences(LOGISTIC, u, arms[others] @ delta.value))
-        information = min(one @ centre for one in rows[-others.size :])
+        information = min(one @ centre for one in rows[first:])
         cost = costs[others] @ centre / information
         if cost < upper:
             upper, inside = cost, centre / information

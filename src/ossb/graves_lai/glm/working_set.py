@@ -1,6 +1,9 @@
 """One pass over all arms: who belongs in the working sets of arms to play and alternatives."""
 
+import math
+
 from ossb.graves_lai.glm.dense import product
+from ossb.graves_lai.glm.frame import take_out
 from ossb.graves_lai.glm.links import curvature, divergence
 from ossb.graves_lai.glm.space import (
     BEST_V,
@@ -16,7 +19,9 @@ from ossb.graves_lai.glm.space import (
     OPEN,
     ROWS,
     SCORE,
+    SIDE,
     SPENT,
+    TRIAL,
     WEIGHED,
     WEIGHT,
     Q,
@@ -194,10 +199,37 @@ def extreme(side: int, link: int, i: int, j: int, mix: float, space: Space) -> i
 
 
 @kernel
+def span(link: int, n: int, rank: int, space: Space) -> int:
+    """Columns that span the space, by pivoted Gram–Schmidt: without them nothing is finite."""
+    vectors, by_arm, small = space.vectors, space.by_arm, space.small
+    n_arms = vectors.shape[1]
+    for arm in range(n_arms):
+        root = 0.0
+        if space.lists[OPEN, arm] == 1:
+            root = math.sqrt(curvature(link, by_arm[INDEX, arm], 0.0) / by_arm[COST, arm])
+        for i in range(rank):
+            vectors[TRIAL, arm, i] = root * vectors[COORDINATE, arm, i]
+    for _ in range(rank):
+        pivot = 0
+        largest = -1.0
+        for arm in range(n_arms):
+            size = product(vectors, TRIAL, arm, TRIAL, arm, rank)
+            if size > largest:
+                largest = size
+                pivot = arm
+        for i in range(rank):
+            small[SIDE, 0, i] = vectors[TRIAL, pivot, i]
+        if not take_out(n_arms, rank, SIDE, 0, space):
+            break
+        n = enlist(COLUMNS, pivot, n, space)
+    return n
+
+
+@kernel
 def first_sets(link: int, rank: int, space: Space) -> tuple[int, int]:
     """Extreme arms along axes and their sums and differences; returns columns and rows."""
     n_arms = space.vectors.shape[1]
-    n = 0
+    n = span(link, 0, rank, space)
     m = 0
     if n_arms <= _FEW + 1:
         for arm in range(n_arms):
