@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from ossb.graves_lai.generic.duals import Dual
 from ossb.graves_lai.generic.program import Program
-from ossb.graves_lai.generic.region import Dual
 
 STATIONARY = 1e-9
 ROUNDING = 1e-9

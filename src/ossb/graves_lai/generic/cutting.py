@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ossb.graves_lai.generic.certificate import proved_by
+from ossb.graves_lai.generic.duals import Dual
 from ossb.graves_lai.generic.listed_cuts import scaled_rows
 from ossb.graves_lai.generic.program import Program
-from ossb.graves_lai.generic.region import Dual, Region, region_of
+from ossb.graves_lai.generic.region import Region, region_of
 from ossb.graves_lai.generic.separation import Evaluation, Separation
 from ossb.graves_lai.linprog import Master
 
@@ -101,7 +102,8 @@ class Search:
         self.cuts: list[Cut] = []
         self.upper, self.lower = math.inf, 0.0
         self.best: np.ndarray = np.zeros(program.gaps.size)
-        self.evaluation: Evaluation | None = None
+        self.sources: list[tuple[Evaluation, float]] = []
+        self.proofs: dict[int, Evaluation] = {}
         self.scale = 1.0
         self.weights = np.zeros(0)
         if rates is None or not (rates[self.others] > 0).any():
@@ -148,12 +150,34 @@ class Search:
     def _try(self, rates: np.ndarray) -> Evaluation:
         """Evaluate rates; keep them if they are the best feasible ones so far."""
         evaluation = self.separation.evaluate(rates, self._tolerance())
-        least = float(evaluation.proved.min())
+        proved, sources = self._proofs(evaluation)
+        least = float(proved.min())
         cost = float(rates[self.others] @ self.gaps)
         if least > 0 and cost / least < self.upper:
-            self.upper, self.best, self.evaluation = cost / least, rates / least, evaluation
-            self.scale = least
+            self.upper, self.best = cost / least, rates / least
+            self.scale, self.sources = least, sources
         return evaluation
+
+    def _proofs(self, evaluation: Evaluation) -> tuple[np.ndarray, list[tuple[Evaluation, float]]]:
+        """What is proved in each region, by which evaluation's multipliers, times which factor.
+
+        Where an evaluation proves nothing, an older one may: information grows with the weights,
+        and in proportion to them.
+        """
+        proved = evaluation.proved.copy()
+        sources = [(evaluation, 1.0)] * proved.size
+        informative = self.program.informative
+        for a in range(proved.size):
+            if math.isfinite(proved[a]):
+                self.proofs[a] = evaluation
+            elif a in self.proofs:
+                older = self.proofs[a]
+                before = older.weights[informative]
+                ratios = evaluation.weights[informative][before > 0] / before[before > 0]
+                factor = float(ratios.min())
+                proved[a] = factor * older.proved[a]
+                sources[a] = (older, factor)
+        return proved, sources
 
     def _cuts(self, evaluation: Evaluation) -> list[Cut]:
         return [
@@ -188,23 +212,23 @@ class Search:
 
     def _tidy(self, outside: np.ndarray) -> bool:
         """Take the master's own rates, which leave arms out, if they are good enough."""
-        kept = self.upper, self.best, self.evaluation, self.scale
+        kept = self.upper, self.best, self.sources, self.scale
         self.upper = math.inf
         evaluation = self._try(outside)
         if self.relative <= self.gap:
             return True
         self._add(self._cuts(evaluation))
         if kept[0] < self.upper:
-            self.upper, self.best, self.evaluation, self.scale = kept
+            self.upper, self.best, self.sources, self.scale = kept
         return False
 
     def _answer(self, empty: Sequence[Dual], rounds: int, proofs: bool) -> Answer:
         duals = list(empty)
         rates, upper = self.best, self.upper
-        if self.evaluation is not None and proofs:
+        if self.sources and proofs:
             duals += [
-                self.separation.dual(a, self.evaluation)
-                for a in range(len(self.separation.regions))
+                self.separation.dual(a, evaluation).scaled(factor)
+                for a, (evaluation, factor) in enumerate(self.sources)
             ]
             rates, upper, duals = self._certified(duals)
         used = np.flatnonzero(self.weights > 0)

@@ -19,8 +19,9 @@ from ossb.errors import CertificationError, InputError
 from ossb.graves_lai.generic.certificate import proved_by
 from ossb.graves_lai.generic.cutting import Answer, Cut, Search
 from ossb.graves_lai.generic.divergence import Divergence
+from ossb.graves_lai.generic.duals import Dual
 from ossb.graves_lai.generic.program import Piece, Program
-from ossb.graves_lai.generic.region import Dual, Region, region_near, region_of
+from ossb.graves_lai.generic.region import Region, region_near, region_of
 from ossb.graves_lai.generic.separation import Separation
 
 MARGIN = 1e-6

@@ -13,38 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ossb.errors import CertificationError, InputError
+from ossb.graves_lai.generic.duals import Dual, gathered, mean_rows
 from ossb.graves_lai.generic.program import Piece, Program
+from ossb.graves_lai.generic.shape import Shape, least_movement, shape_of
 from ossb.graves_lai.linprog import solve_lp
 
 ROOM = 1e-7  # less slack than this, at unit scale, is none
 STILL_INSIDE = 1e-3  # slack, at unit scale, that a point from before must still have
 STRICT = 1e-9  # an advantage below this share of the gap is a tie
-
-
-@dataclass(frozen=True, eq=False)
-class Dual:
-    """Multipliers of one region, in the coordinates of λ − θ.
-
-    means p + matrixᵀ u + equal_matrixᵀ v − tau · gain = 0, u ≥ 0, tau ≥ 0.
-    """
-
-    piece: int
-    arm: int
-    tau: float
-    bounds: np.ndarray  # u (m,)
-    equal: np.ndarray  # v (q,)
-    means: np.ndarray  # p (C,)
-
-    def scaled(self, factor: float) -> "Dual":
-        """The same proof for rates multiplied by a factor."""
-        return Dual(
-            self.piece,
-            self.arm,
-            factor * self.tau,
-            factor * self.bounds,
-            factor * self.equal,
-            factor * self.means,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,36 +48,10 @@ class Region:
         return int(self.rows.shape[0])
 
 
-@dataclass(frozen=True, eq=False)
-class _Shape:
-    rows: np.ndarray
-    slacks: np.ndarray
-    row_norms: np.ndarray
-    equal: np.ndarray
-    equal_to: np.ndarray
-    equal_norms: np.ndarray
-    gain: np.ndarray
-    need: float
-    gain_norm: float
-
-    def scaled(self, scale: float) -> "_Shape":
-        return _Shape(
-            self.rows,
-            self.slacks / scale,
-            self.row_norms,
-            self.equal,
-            self.equal_to / scale,
-            self.equal_norms,
-            self.gain,
-            self.need / scale,
-            self.gain_norm,
-        )
-
-
 def region_of(program: Program, piece: int, arm: int) -> Region | Dual:
     """The region of an alternative, or the proof that it is empty."""
-    shape = _shape(program, piece, arm)
-    least = _least_movement(shape)
+    shape = shape_of(program, piece, arm)
+    least = least_movement(shape)
     shape = shape.scaled(least)
     farthest = _movement(program, shape)
     if farthest is None:
@@ -130,7 +80,7 @@ def region_near(program: Program, held: Region, inside: np.ndarray) -> Region | 
     """
     if held.tight.any():
         return None
-    shape = _shape(program, held.piece, held.arm).scaled(held.scale)
+    shape = shape_of(program, held.piece, held.arm).scaled(held.scale)
     moved = (inside - program.theta) / held.scale
     region = _region(held.piece, held.arm, held.scale, shape, held.tight, held.tight_proof, moved)
     room = min(
@@ -144,7 +94,7 @@ def _region(
     piece: int,
     arm: int,
     scale: float,
-    shape: _Shape,
+    shape: Shape,
     tight: np.ndarray,
     proof: np.ndarray,
     middle: np.ndarray,
@@ -171,20 +121,6 @@ def _region(
     )
 
 
-def mean_rows(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The mean space as rows on λ − θ: component of each row, its sign, and its slack."""
-    hidden = np.flatnonzero(~program.shown)
-    component, sign, slack = [], [], []
-    for end, direction in ((program.divergence.lowest, -1.0), (program.divergence.highest, 1.0)):
-        if np.isfinite(end):
-            component.append(hidden)
-            sign.append(np.full(hidden.size, direction))
-            slack.append(direction * (end - (program.means @ program.theta)[hidden]))
-    if not component:
-        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
-    return np.concatenate(component), np.concatenate(sign), np.concatenate(slack)
-
-
 def holds_a_point(piece: Piece, means: np.ndarray, space: tuple[float, float]) -> bool:
     """Whether a piece holds any parameter with means inside the mean space."""
     matrix = np.vstack([piece.matrix, piece.equal_matrix, means])
@@ -195,51 +131,7 @@ def holds_a_point(piece: Piece, means: np.ndarray, space: tuple[float, float]) -
     return solve_lp(np.zeros(means.shape[1]), matrix, lower, upper, -np.inf).status == "optimal"
 
 
-def _shape(program: Program, piece: int, arm: int) -> _Shape:
-    """The region in the coordinates of λ − θ, rows of unit norm."""
-    polytope = program.pieces[piece]
-    component, sign, mean_slack = mean_rows(program)
-    rows = np.vstack([polytope.matrix, sign[:, None] * program.means[component]])
-    slacks = np.concatenate([polytope.bounds - polytope.matrix @ program.theta, mean_slack])
-    shown = program.means[program.shown]
-    # an estimate outside the mean space agrees with the clipped one
-    moved = program.truth[program.shown] - shown @ program.theta
-    equal = np.vstack([polytope.equal_matrix, shown])
-    equal_to = np.concatenate(
-        [polytope.equal_bounds - polytope.equal_matrix @ program.theta, moved]
-    )
-    gain = program.advantage_row(piece, arm)
-    row_norms, equal_norms = _norms(rows), _norms(equal)
-    gain_norm = float(_norms(gain[None])[0])
-    return _Shape(
-        rows / row_norms[:, None],
-        slacks / row_norms,
-        row_norms,
-        equal / equal_norms[:, None],
-        equal_to / equal_norms,
-        equal_norms,
-        gain / gain_norm,
-        program.need(piece, arm) / gain_norm,
-        gain_norm,
-    )
-
-
-def _norms(rows: np.ndarray) -> np.ndarray:
-    norms = np.sqrt((rows * rows).sum(axis=1))
-    return np.where(norms > 0, norms, 1.0)
-
-
-def _least_movement(shape: _Shape) -> float:
-    """What θ must move at least to enter the region: a first scale."""
-    least = max(
-        shape.need,
-        float((-shape.slacks).max(initial=0.0)),
-        float(np.abs(shape.equal_to).max(initial=0.0)),
-    )
-    return least if least > 0 else 1.0
-
-
-def _movement(program: Program, shape: _Shape) -> float | None:
+def _movement(program: Program, shape: Shape) -> float | None:
     """Least change, over the region, of the largest mean that any arm reveals; None if empty."""
     n = shape.gain.size
     seen = program.means[program.informative]
@@ -263,7 +155,7 @@ def _movement(program: Program, shape: _Shape) -> float | None:
     return None if solution.status != "optimal" else max(solution.value, 0.0)
 
 
-def _interior(shape: _Shape) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
+def _interior(shape: Shape) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
     """A point with room in every row, the rows that never have any, and the proof of these."""
     m, q, n = shape.rows.shape[0], shape.equal.shape[0], shape.gain.size
     nothing = np.zeros(m, dtype=bool), np.zeros(m + q)
@@ -285,7 +177,7 @@ def _interior(shape: _Shape) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]
     return _relative_interior(shape)
 
 
-def _relative_interior(shape: _Shape) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
+def _relative_interior(shape: Shape) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
     """The same where some rows are tight everywhere: as many slack rows as there can be.
 
     maximise Σ t_i with 0 ≤ t_i ≤ 1, over the cone of the region (z = point / share, share ≥ 1):
@@ -340,7 +232,7 @@ def _infinitely_far(program: Program, piece: int, tight: np.ndarray) -> bool:
     return bool((far & np.isin(component, program.informative)).any())
 
 
-def _emptiness(program: Program, piece: int, arm: int, shape: _Shape) -> Dual:
+def _emptiness(program: Program, piece: int, arm: int, shape: Shape) -> Dual:
     """Multipliers that prove that no parameter of the region gives a strict advantage."""
     m, n = shape.rows.shape[0], shape.gain.size
     matrix = np.vstack([shape.rows, shape.equal])
@@ -374,7 +266,7 @@ def _dual(
     program: Program,
     piece: int,
     arm: int,
-    shape: _Shape,
+    shape: Shape,
     tau: float,
     multipliers: np.ndarray,
 ) -> Dual:
@@ -382,29 +274,3 @@ def _dual(
     rows = np.maximum(multipliers[:m], 0.0) / shape.row_norms
     equal = multipliers[m:] / shape.equal_norms
     return gathered(program, piece, arm, tau / shape.gain_norm, rows, equal, np.zeros(0))
-
-
-def gathered(
-    program: Program,
-    piece: int,
-    arm: int,
-    tau: float,
-    rows: np.ndarray,
-    equal: np.ndarray,
-    slopes: np.ndarray,
-) -> Dual:
-    """Multipliers of the user's own rows, from those of a region's.
-
-    ``rows`` are those of the piece's inequalities, then of the mean space; ``equal`` those of
-    the piece's equalities, then of agreement with what the best arm reveals; ``slopes`` those
-    of the objective in the means, if any.
-    """
-    polytope = program.pieces[piece]
-    n_bounds, n_equal = polytope.matrix.shape[0], polytope.equal_matrix.shape[0]
-    component, sign, _ = mean_rows(program)
-    means = np.zeros(program.means.shape[0])
-    if slopes.size:
-        means += slopes
-    np.add.at(means, component, sign * rows[n_bounds:])
-    means[program.shown] = equal[n_equal:]
-    return Dual(piece, arm, tau, rows[:n_bounds], equal[:n_equal], means)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ossb.graves_lai.generic.barrier import Batch, Outcome, minimise, value_at
+from ossb.graves_lai.generic.duals import Dual, gathered
 from ossb.graves_lai.generic.program import Program
-from ossb.graves_lai.generic.region import Dual, Region, gathered
+from ossb.graves_lai.generic.region import Region
 
 
 @dataclass(frozen=True, eq=False)
