@@ -218,9 +218,9 @@ def lipschitz(draw):
     top = int(np.argmax(theta))
     near = np.delete(theta, top)
     if n > 1 and near.max() > theta[top] - 2e-6:
-        theta = theta * 0.9 if unit else theta - 0.1  # a tie: leave room, then lift one arm
-        room = constant * np.delete(distances[top], top) + near * (0.9 if unit else 1.0)
-        room -= 0.0 if unit else 0.1
+        shift = 0.1 if observation == "gaussian" else 0.0  # a tie: leave room, then lift one arm
+        theta = theta - shift if shift else 0.9 * theta
+        room = np.delete(constant * distances[top] + theta, top)
         theta[top] = min(theta[top] + 0.05, room.min())
     content = {"structure": "lipschitz", **common(rng, observation), "theta": theta.tolist()}
     if draw(st.booleans()):
