@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from ossb.instances import from_dict
+from ossb.structures import bound
+
 LINE = {"structure": "lipschitz", "points": [0.0, 0.5, 1.0], "lipschitz_constant": 1.0}
 SQUARE = {"structure": "linear", "arms": [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]}
 ITEMS = {"structure": "combinatorial", "feedback": "semi_bandit", "arms": [[1, 0], [0, 1]]}
@@ -191,6 +194,16 @@ ACCEPTED = {
         {"structure": "linear", "arms": [[1, 0, 0], [0, 1, 0]], "phi": [1.0, 0.0, 0.0]},
         2.0,
     ),
+    "items that cannot catch up": (
+        {
+            "structure": "combinatorial",
+            "observation": "bernoulli",
+            "feedback": "semi_bandit",
+            "arms": [[1, 1, 0, 1], [0, 0, 1, 1], [0, 0, 0, 1]],
+            "phi": [0.31, 0.87, 0.83, 0.55],
+        },
+        0.0,
+    ),
     "means of 0 and 1": (
         {"structure": "classical", "observation": "bernoulli", "theta": [1.0, 0.0, 0.5]},
         0.0,
@@ -202,6 +215,7 @@ ACCEPTED = {
 def test_accepted(ossb, content, value):
     assert ossb("bound", "-", "--json", stdin=json.dumps(content)) == 0, ossb.err
     assert json.loads(ossb.out)["value"] == pytest.approx(value, abs=1e-9)
+    assert bound(from_dict(content)).verify().valid
 
 
 def test_a_distance_that_is_no_metric_is_closed_with_a_warning(ossb):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ossb.graves_lai.semi_bandit.gaussian_items import NO_CONSTRAINT
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.graves_lai.semi_bandit.memory import COLUMN_OF, ITEMS, LEADER, M, SemiBanditMemory
 from ossb.graves_lai.semi_bandit.workspace import BOUND_W
@@ -51,7 +52,8 @@ def informations(
 ) -> tuple[np.ndarray, np.ndarray]:
     """log F_x of every arm at the item weights, and the multipliers that attain it.
 
-    An alternative with an item of weight 0 is never told apart: −∞.
+    An alternative with an item of weight 0 is never told apart: −∞, unless it can never be
+    one, however large its items' means.
     """
     rewards = arms @ phi
     need = np.ascontiguousarray(rewards[leader] - rewards)
@@ -63,7 +65,14 @@ def informations(
         np.ascontiguousarray(phi[seen]), seen.size, arms.shape[0], logs, tau,
     )  # fmt: skip
     unseen = (weights <= 0) & (member.max(axis=1) > 0)
-    logs[member[unseen].max(axis=0, initial=0.0) > 0] = -np.inf
+    blind = member[unseen].max(axis=0, initial=0.0) > 0
+    if blind.any():
+        logs[blind] = -np.inf
+        full = np.empty(arms.shape[0])
+        items.log_information(
+            np.ones(phi.size), member, need, phi, phi.size, arms.shape[0], full, np.empty_like(full)
+        )
+        logs[blind & (full >= NO_CONSTRAINT)] = NO_CONSTRAINT
     return logs, tau
 
 
