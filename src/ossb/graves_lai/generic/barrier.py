@@ -187,7 +187,10 @@ def _advance(
         (state.slack + length[:, None] * slack_step) * (state.dual + length[:, None] * dual_step)
     ).mean(axis=1)
     centring = np.clip(ahead / mean_gap, 1e-4, 1.0) ** 3
-    target = np.maximum(centring * mean_gap, floor)[:, None] - slack_step * dual_step
+    # the corrector counts as far as the predictor could go: in full it may bounce between walls
+    trust = np.minimum(length, 1.0) ** 2
+    target = np.maximum(centring * mean_gap, floor)[:, None]
+    target = target - trust[:, None] * slack_step * dual_step
     step = _solve(matrix, -gradient - _across(batch.rows, target / state.slack))
     slack_step, dual_step = _steps(batch, state, step, target)
     length = np.minimum(_length(state.slack, slack_step), _length(state.dual, dual_step))
