@@ -1,6 +1,29 @@
 """Campaigns: ask for an arm, act, tell what was observed; through crashes, for weeks."""
 
-from ossb.campaigns.campaign import Campaign, Decided
-from ossb.campaigns.storage import open_storage
+from ossb.campaigns.campaign import Campaign, Closed, Told
+from ossb.campaigns.history import Decided
+from ossb.campaigns.importing import read_rows
+from ossb.campaigns.journal import Unknown
+from ossb.campaigns.storage import (
+    Conflict,
+    Corrupt,
+    InUse,
+    Storage,
+    Unavailable,
+    open_storage,
+)
 
-__all__ = ["Campaign", "Decided", "open_storage"]
+__all__ = [
+    "Campaign",
+    "Closed",
+    "Conflict",
+    "Corrupt",
+    "Decided",
+    "InUse",
+    "Storage",
+    "Told",
+    "Unavailable",
+    "Unknown",
+    "open_storage",
+    "read_rows",
+]

@@ -5,7 +5,7 @@ change is written as the flat places and values that differ, or whole where most
 """
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,58 +22,72 @@ def leaves(memory: Any) -> Iterator[np.ndarray]:
         raise TypeError(f"a memory holds arrays only, got {type(memory).__name__}")
 
 
-def copied(memory: Any) -> list[np.ndarray]:
-    """Copies of the arrays of a memory."""
-    return [leaf.copy() for leaf in leaves(memory)]
+def rebuilt(template: Any, arrays: Sequence[np.ndarray]) -> Any | None:
+    """A memory of the template's shape around other arrays; None where they do not fit."""
+    shapes = [(leaf.dtype, leaf.shape) for leaf in leaves(template)]
+    if shapes != [(array.dtype, array.shape) for array in arrays]:
+        return None
+    return _filled(template, iter(arrays))
 
 
-def restore(memory: Any, saved: list[np.ndarray]) -> None:
-    """Put saved arrays back."""
-    for leaf, before in zip(leaves(memory), saved, strict=True):
-        leaf[...] = before
+def _filled(template: Any, arrays: Iterator[np.ndarray]) -> Any:
+    if isinstance(template, np.ndarray):
+        return next(arrays)
+    parts = [_filled(part, arrays) for part in template]
+    return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
 
 
-def changes(memory: Any, before: list[np.ndarray]) -> list[dict[str, Any]]:
+def changes(arrays: Sequence[np.ndarray], before: Sequence[np.ndarray]) -> list[dict[str, Any]]:
     """What differs from the saved arrays, bit for bit."""
     found = []
-    for number, (leaf, old) in enumerate(zip(leaves(memory), before, strict=True)):
-        new_bits, old_bits = _bits(leaf), _bits(old)
-        places = np.flatnonzero(new_bits != old_bits)
+    for number, (leaf, old) in enumerate(zip(arrays, before, strict=True)):
+        places = np.flatnonzero(_bits(leaf) != _bits(old))
         if places.size == 0:
             continue
-        flat = np.ascontiguousarray(leaf).reshape(-1)
+        flat = leaf.reshape(-1)
         if 2 * places.size >= flat.size:
             found.append({"array": number, "all": _text(flat)})
         else:
             found.append(
                 {
                     "array": number,
-                    "at": _text(places.astype(np.int32)),
+                    "at": _text(places.astype("<i4")),
                     "to": _text(flat[places]),
                 }
             )
     return found
 
 
-def apply(memory: Any, found: list[dict[str, Any]]) -> None:
+def apply(arrays: Sequence[np.ndarray], found: list[dict[str, Any]]) -> None:
     """Make the changes."""
-    arrays = list(leaves(memory))
     for change in found:
         flat = arrays[change["array"]].reshape(-1)
         if "all" in change:
             flat[:] = _values(change["all"], flat.dtype)
         else:
-            flat[_values(change["at"], np.dtype(np.int32))] = _values(change["to"], flat.dtype)
+            flat[_values(change["at"], np.dtype("<i4"))] = _values(change["to"], flat.dtype)
+
+
+def packed(arrays: Sequence[np.ndarray]) -> list[list[Any]]:
+    """Whole arrays: type, shape and content of each."""
+    return [[leaf.dtype.str, list(leaf.shape), _text(leaf)] for leaf in arrays]
+
+
+def unpacked(entries: Sequence[Sequence[Any]]) -> list[np.ndarray]:
+    """The arrays of ``packed``, each contiguous and its own."""
+    return [
+        _values(content, np.dtype(dtype)).reshape(shape).copy() for dtype, shape, content in entries
+    ]
 
 
 def _bits(array: np.ndarray) -> np.ndarray:
     """The array's bits as integers, so that NaN equals itself and −0.0 is not 0.0."""
-    flat = np.ascontiguousarray(array).reshape(-1)
+    flat = array.reshape(-1)
     return flat.view(np.int64) if flat.dtype == np.float64 else flat
 
 
 def _text(array: np.ndarray) -> str:
-    return base64.b64encode(array.tobytes()).decode()
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
 
 
 def _values(text: str, dtype: np.dtype[Any]) -> np.ndarray:

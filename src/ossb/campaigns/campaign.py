@@ -1,41 +1,38 @@
 """A campaign: ask for an arm, act, tell what was observed.
 
-Every change is an event.  Under the campaign's lock an event is made, folded into the state and
-handed to the store; the caller is answered once it is on disk.  If the store refuses it, the
-state is thrown away and folded anew from what is on disk.
+Every change is an event of the campaign's journal, and is answered once it is on disk.
 """
 
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
-import numpy as np
-
-from ossb.campaigns import arrays, snapshots
-from ossb.campaigns.events import FORMAT, GENESIS, Event, chained, digest
-from ossb.campaigns.ledger import PENDING, TOLD, value_digest
+from ossb.campaigns import arrays, looking
+from ossb.campaigns.asking import Players, choose, left_out_of, unit_of
+from ossb.campaigns.definition import create, definition, label
+from ossb.campaigns.description import described
+from ossb.campaigns.events import Event
+from ossb.campaigns.history import Decided, decided, told_of, with_lists
+from ossb.campaigns.importing import Row, add_up
+from ossb.campaigns.journal import Journal, Unknown
+from ossb.campaigns.ledger import TOLD, number_from, value_of
+from ossb.campaigns.observations import Observations, without
+from ossb.campaigns.player import Player
+from ossb.campaigns.rosters import extended, moves, n_units
 from ossb.campaigns.state import State
-from ossb.campaigns.stopping import threshold
-from ossb.campaigns.storage import Conflict, Corrupt, Storage, open_storage
+from ossb.campaigns.storage import Conflict, Storage, open_storage
 from ossb.errors import InputError, OssbError
-from ossb.fields import integer, number, text
-from ossb.instances import from_dict
-from ossb.models.base import WEAKEST
-from ossb.policies import policy as make_policy
-from ossb.structures.base import Instance, bound
-from ossb.tally import PHASES
+from ossb.fields import integer, number
+from ossb.structures.base import Instance
+from ossb.tally import Tally
 
 LEASE = 3600.0
-SNAPSHOT_EVERY = 20_000
+LONGEST_LEASE = 10 * 365 * 86400.0
 MOST_PENDING = 100_000
 MOST_AT_ONCE = 10_000
 DELTA = 0.05
-
-
-class Unknown(OssbError):
-    """No such campaign or decision."""
+GAP = 1e-6
 
 
 class Told(OssbError):
@@ -46,26 +43,27 @@ class Closed(OssbError):
     """The campaign takes no more asks."""
 
 
-class Decided(NamedTuple):
-    """What to do next."""
-
-    id: str
-    arm: int | list[int]
-    arm_name: str
-    phase: str
-
-
 class Campaign:
-    """One campaign in a store; safe to use from several threads."""
+    """One campaign in a store; safe to use from several threads.
 
-    def __init__(self, storage: Storage, name: str, clock: Callable[[], float] = time.time) -> None:
-        self._storage = storage
-        self._owned = False
+    ``close`` closes the campaign itself, for good; ``disconnect`` lets go of the store, and so
+    does the end of a ``with`` block.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        name: str,
+        clock: Callable[[], float] = time.time,
+        *,
+        owned: bool = False,
+    ) -> None:
         self.name = name
+        self._storage = storage
+        self._owned = owned
         self._clock = clock
-        self._lock = threading.RLock()
-        self._last: Future[None] | None = None
-        self._state = self._load()
+        self._journal = Journal(storage, name)
+        self._players = Players()
 
     @classmethod
     def open(
@@ -80,23 +78,33 @@ class Campaign:
     ) -> "Campaign":
         """The campaign of a name: created if it is new and an instance is given, else loaded.
 
-        A campaign that exists with another definition is refused.
+        ``Unknown`` if there is none and no instance is given, ``Conflict`` if there is one with
+        another definition.  A store given by its URL is let go of with the campaign.
         """
+        wanted = None if instance is None else definition(name, instance, policy, seed)
         store = open_storage(storage) if isinstance(storage, str) else storage
         try:
-            if name not in store.names():
-                if instance is None:
-                    raise Unknown(f"there is no campaign {name!r}: give an instance to create it")
-                create(store, name, instance, policy, seed, clock())
-            campaign = cls(store, name, clock)
-            if instance is not None:
-                campaign._check_same(definition(name, instance, policy, seed))
+            if wanted is not None and store.last(name) == 0:
+                create(store, wanted, clock())
+            campaign = cls(store, name, clock, owned=isinstance(storage, str))
+            if wanted is not None:
+                campaign._check_same(wanted)
         except BaseException:
             if isinstance(storage, str):
                 store.close()
             raise
-        campaign._owned = isinstance(storage, str)
         return campaign
+
+    def disconnect(self) -> None:
+        """Let go of the store, where this campaign opened it."""
+        if self._owned:
+            self._storage.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.disconnect()
 
     # asking and telling
 
@@ -106,329 +114,303 @@ class Campaign:
         *,
         lease: float = LEASE,
         key: str | None = None,
+        available: Sequence[int] | None = None,
     ) -> list[Decided]:
-        """The next ``n`` decisions; with a ``key``, the same ones again for the same key."""
+        """The next ``n`` decisions.
+
+        Parameters
+        ----------
+        lease
+            Seconds after which a decision no longer counts as being played; what is told later
+            still counts.
+        key
+            Asking again with the same key returns the same decisions.
+        available
+            The arms (items, for dueling) to choose from; all but the retired ones by default.
+        """
         n = integer(n, "n", least=1)
         if n > MOST_AT_ONCE:
             raise InputError("n", f"be at most {MOST_AT_ONCE}", n)
         lease = number(lease, "lease_seconds")
-        if not lease > 0:
-            raise InputError("lease_seconds", "be positive", lease)
+        if not 0 < lease <= LONGEST_LEASE:
+            raise InputError("lease_seconds", f"lie in (0, {LONGEST_LEASE:g}]", lease)
+        if key is not None:
+            label(key, "key")
 
-        def decide() -> tuple[list[int], Future[None] | None]:
-            state = self._state
+        def decide(state: State) -> tuple[list[Decided], Future[None] | None]:
             if key is not None and key in state.keys:
                 first, count = state.keys[key]
                 if count != n:
                     raise InputError("n", f"be {count}, as for this key before", n)
-                return list(range(first, first + count)), self._last
+                return decided(state, first, count), self._journal.newest
             if state.closed:
                 raise Closed(f"campaign {self.name!r} is closed")
+            left_out = left_out_of(state, available)
+            player = self._players.of(state, left_out)
             now = self._clock()
-            self._expire(now)
-            if state.pending().size + n > MOST_PENDING:
+            self._expire(state, now)
+            if len(state.pending) + n > MOST_PENDING:
                 raise InputError("n", f"leave at most {MOST_PENDING} decisions pending", n)
             first = len(state.decisions)
-            waiting = self._record("asked", now, self._choose(n, now + lease, key), folded=True)
-            return list(range(first, first + n)), waiting
+            try:
+                content = choose(state, player, left_out == state.retired, n, now, now + lease)
+            except BaseException:  # a policy that failed half way leaves its traces
+                self._journal.spoil()
+                raise
+            if key is not None:
+                content["key"] = key
+                state.remember(key, first, n)
+            waiting = self._journal.record("asked", now, content, folded=True)
+            return decided(state, first, n), waiting
 
-        return [self._decided(place) for place in self._change(decide)]
+        return self._journal.change(decide)
 
-    def tell(self, id: str, observation: Any) -> str:
-        """Tell what a decision showed: ``recorded``, or ``same`` if it was told already."""
+    def tell(self, id: str, observation: Any = None) -> str:
+        """Tell what a decision showed: ``recorded``, or ``same`` if it was told already.
+
+        A number; a list with one for each item for semi-bandit feedback; 1 if the first item of
+        a duel won, else 0.  A duel of an item with itself shows nothing: whatever is told of it
+        counts as a round, and nothing else.
+        """
         return self.tell_many([(id, observation)])[0]
 
-    def tell_many(self, tells: Sequence[tuple[str, Any]]) -> list[str]:
+    def tell_many(self, tells: Iterable[tuple[str, Any]]) -> list[str]:
         """Tell several, all or nothing."""
+        tells = list(tells)
 
-        def record() -> tuple[list[str], Future[None] | None]:
+        def record(state: State) -> tuple[list[str], Future[None] | None]:
+            observations = Observations(state)
             statuses: list[str] = []
             fresh: dict[int, Any] = {}
             for i, (id_, observation) in enumerate(tells):
-                where = f"tells[{i}]" if len(tells) > 1 else ""
-                place = self._place(id_, where)
-                value = self._observation(place, observation, where)
-                told = self._state.decisions.status[place] == TOLD
-                held = fresh.get(place)
-                before = self._state.decisions.value[place] if told else None
-                if held is not None:
-                    before = value_digest(held)
-                if before is None:
+                where = f"tells[{i}]." if len(tells) > 1 else ""
+                place = self._place(state, id_, f"{where}id")
+                value = observations.read(place, observation, f"{where}observation")
+                if place in fresh:
+                    before = value_of(fresh[place])
+                elif state.decisions.status[place] == TOLD:
+                    before = int(state.decisions.value[place])
+                else:
                     fresh[place] = value
                     statuses.append("recorded")
-                elif before == value_digest(value):
-                    statuses.append("same")
-                else:
+                    continue
+                if before != value_of(value):
                     raise Told(f"decision {id_} was told another value; nothing was changed")
+                statuses.append("same")
             if not fresh:
-                return statuses, self._last  # a replay awaits the first one's commit
+                return statuses, self._journal.newest  # a replay awaits the first one's commit
             content = {"tells": [[place, value] for place, value in fresh.items()]}
-            return statuses, self._record("told", self._clock(), content)
+            return statuses, self._journal.record("told", self._clock(), content)
 
-        return self._change(record)
+        return self._journal.change(record)
 
-    def void(self, id: str, observation: Any = None) -> None:
+    def void(self, id: str) -> None:
         """Take a wrong tell back; the decision may be told again."""
 
-        def take_back() -> tuple[None, Future[None]]:
-            place = self._place(id, "")
-            if self._state.decisions.status[place] != TOLD:
+        def take_back(state: State) -> tuple[None, Future[None] | None]:
+            place = self._place(state, id, "id")
+            if state.decisions.status[place] != TOLD:
                 raise InputError("id", "be a decision that was told", id)
-            content = {"number": place, "observation": self._told_value(place)}
-            return None, self._record("voided", self._clock(), content)
+            observation = self._told_value(state, place)
+            content = {
+                "number": place,
+                "observation": observation,
+                "means": without(state, place, observation),
+            }
+            return None, self._journal.record("voided", self._clock(), content)
 
-        self._change(take_back)
+        self._journal.change(take_back)
 
     def close(self) -> None:
-        """Take no more asks; late tells still count."""
+        """Take no more asks, for good; late tells still count."""
 
-        def shut() -> tuple[None, Future[None] | None]:
-            if self._state.closed:
-                return None, self._last
-            return None, self._record("closed", self._clock(), {})
+        def shut(state: State) -> tuple[None, Future[None] | None]:
+            if state.closed:
+                return None, self._journal.newest
+            return None, self._journal.record("closed", self._clock(), {})
 
-        self._change(shut)
+        self._journal.change(shut)
+
+    def expire(self) -> int:
+        """Free the decisions whose lease has ended; returns how many there were.
+
+        Every ask does so by itself.
+        """
+
+        def free(state: State) -> tuple[int, Future[None] | None]:
+            before = len(state.pending)
+            waiting = self._expire(state, self._clock())
+            return before - len(state.pending), waiting
+
+        return self._journal.change(free)
+
+    # arms that come and go, and data from before
+
+    def add_arm(self, arm: Mapping[str, Any] | None = None) -> int:
+        """Add an arm (an item, for dueling); returns its number.
+
+        What it brings depends on the structure, see ``ossb.campaigns.rosters``; its ``name`` too
+        where arms have names.
+        """
+        brought = {} if arm is None else dict(arm)
+
+        def add(state: State) -> tuple[int, Future[None] | None]:
+            if state.closed:
+                raise Closed(f"campaign {self.name!r} is closed")
+            old, new = state.instance, extended(state.instance, brought)
+            player = Player(new, state.definition["policy"], sorted(state.retired))
+            content = {
+                "arm": brought,
+                "instance": new.to_dict(),
+                **moves(old, new),
+                "memory": arrays.packed(player.start()),
+            }
+            waiting = self._journal.record("arm_added", self._clock(), content)
+            return n_units(old), waiting
+
+        return self._journal.change(add)
+
+    def retire_arm(self, arm: int) -> None:
+        """Play an arm (an item, for dueling) no more; what it showed is kept."""
+
+        def retire(state: State) -> tuple[None, Future[None] | None]:
+            unit = unit_of(state, arm, "arm")
+            if unit in state.retired:
+                return None, self._journal.newest
+            retired = state.retired | {unit}
+            if len(retired) == n_units(state.instance):
+                raise InputError("arm", "not be the last one", unit)
+            player = Player(state.instance, state.definition["policy"], sorted(retired))
+            content = {"arm": unit, "memory": arrays.packed(player.start())}
+            return None, self._journal.record("arm_retired", self._clock(), content)
+
+        self._journal.change(retire)
+
+    def import_rows(self, rows: Iterable[Row], source: str = "") -> int:
+        """Take in logged data, pairs of an arm and an observation; returns how many.
+
+        The tally is what telling them one by one would make it.
+        """
+        rows = list(rows)
+
+        def take_in(state: State) -> tuple[int, Future[None] | None]:
+            if state.closed:
+                raise Closed(f"campaign {self.name!r} is closed")
+            if not rows:
+                return 0, self._journal.newest
+            content = {"source": source, "rows": len(rows), **add_up(state, rows)}
+            return len(rows), self._journal.record("imported", self._clock(), content)
+
+        return self._journal.change(take_in)
 
     # looking
 
+    @property
+    def definition(self) -> dict[str, Any]:
+        """Name, instance, policy and seed, as the campaign was created."""
+        with self._journal.look() as state:
+            return dict(state.definition)
+
+    @property
+    def number(self) -> int:
+        """The number of the newest event."""
+        with self._journal.look() as state:
+            return state.number
+
+    @property
+    def closed(self) -> bool:
+        with self._journal.look() as state:
+            return state.closed
+
     def best(self) -> int | list[int]:
         """The arm that leads, by what was told."""
-        with self._lock:
-            return _plain(self._state.instance.arm_at(self._leader()))
+        view, instance = self._view()
+        return looking.plain(instance.arm_at(looking.position_of_leader(view)))
 
     def stop(self, delta: float = DELTA) -> dict[str, Any]:
-        """Whether the leader is the best arm with confidence 1 − delta."""
+        """Whether the leader is the best arm with confidence 1 − delta.
+
+        ``{"delta", "statistic", "threshold", "met"}``; ``statistic`` is None, with a ``reason``,
+        where there is no test.
+        """
         delta = number(delta, "delta")
         if not 0 < delta < 1:
             raise InputError("delta", "lie in (0, 1)", delta)
-        with self._lock:
-            state = self._state
-            if (state.tally.counts == 0).any():
-                return {"delta": delta, "statistic": 0.0, "threshold": None, "met": False}
-            model, memory = state.policy.model, state.policy.model.start()
-            leader = model.project(state.tally, memory)
-            model.test(leader, state.tally, memory)
-            statistic = float(memory.numbers[WEAKEST])
-            level = threshold(state.tally.counts, delta)
-        return {
-            "delta": delta,
-            "statistic": statistic,
-            "threshold": level,
-            "met": bool(statistic > level),
-        }
+        view, _ = self._view()
+        return looking.stopping(view, delta)
 
-    def history(self) -> list[dict[str, Any]]:
-        """Every decision, with what was told."""
-        with self._lock:
-            told: dict[int, Any] = {}
-            for event in self._storage.read(self.name):
-                if event.kind == "told":
-                    told.update(dict(event.content["tells"]))
-                elif event.kind == "voided":
-                    told.pop(event.content["number"], None)
-            return [
-                {**self._decided(place)._asdict(), "observation": told.get(place)}
-                for place in range(len(self._state.decisions))
-            ]
+    def rates(self, gap: float = GAP) -> dict[str, Any]:
+        """The Graves–Lai bound at the estimate: value, rates and certificate.
 
-    def __enter__(self) -> Self:
-        return self
+        ``{"value", "lower", "upper", "best_arm", "rates": [{"arm", "rate"}], "status",
+        "certificate"}``; ``rates`` is None, with a ``reason``, where the estimate has no bound.
+        """
+        view, _ = self._view()
+        return looking.rates_at_estimate(view, gap)
 
-    def __exit__(self, *_: object) -> None:
-        if self._owned:
-            self._storage.close()
+    def describe(self) -> dict[str, Any]:
+        """Where the campaign stands; decisions not yet told count in ``pending`` only."""
+        with self._journal.look() as state:
+            return described(state)
+
+    def history(self, start: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
+        """Decisions in the order they were made, with what was told.
+
+        ``limit`` of them from number ``start`` on; from the end where ``start`` is negative.
+        """
+        with self._journal.look() as state:
+            total = len(state.decisions)
+            first = max(0, total + start) if start < 0 else min(start, total)
+            last = total if limit is None else min(total, first + limit)
+            entries = told_of(state, first, last - first)
+        self._journal.settle()
+        return with_lists(entries, lambda low, high: self._storage.read(self.name, low - 1, high))
+
+    def events(self, after: int = 0) -> Iterable[Event]:
+        """The journal's events numbered above ``after``."""
+        return self._journal.events(after)
+
+    def check(self) -> int:
+        """Check the hashes of all events; ``Corrupt`` names the first that is not as written."""
+        return self._journal.check()
 
     # inside
 
-    def _load(self) -> State:
-        """The state on disk, from the snapshot on, with every hash checked."""
-        events = self._storage.read(self.name)
-        created = next(events, None)
-        if created is None:
-            raise Unknown(f"there is no campaign {self.name!r}")
-        _check_link(self.name, GENESIS, created)
-        state = State(created)
-        kept = self._storage.snapshot(self.name)
-        if kept is not None:
-            snapshots.load(state, kept[1])
-            events = self._storage.read(self.name, state.number)
-        for event in events:
-            _check_link(self.name, state.digest, event)
-            state.fold(event)
-        return state
+    def _expire(self, state: State, now: float) -> Future[None] | None:
+        if now < state.soonest:
+            return self._journal.newest
+        overdue = [place for place, expires in state.pending.items() if expires <= now]
+        if not overdue:
+            return self._journal.newest
+        return self._journal.record("expired", now, {"numbers": overdue})
 
-    def _change(self, make: Callable[[], tuple[Any, Future[None] | None]]) -> Any:
-        """Make a change under the lock, and answer once it is on disk."""
-        while True:
-            with self._lock:
-                answer, waiting = make()
-            if waiting is None:
-                return answer
-            try:
-                waiting.result()
-                return answer
-            except Conflict:
-                self._reload(waiting)  # another server was first: look again and decide anew
-            except OssbError:
-                self._reload(waiting)
-                raise
+    def _view(self) -> tuple[looking.View, Any]:
+        """A copy of what was told, to look at without the lock."""
+        with self._journal.look() as state:
+            player = self._players.of(state, frozenset(state.retired))
+            tally = Tally(*(leaf.copy() for leaf in player.view(state.tally)))
+            view = looking.View(player, tally, state.tally.counts.size, state.added)
+            return view, state.instance
 
-    def _reload(self, failed: Future[None]) -> None:
-        with self._lock:
-            if self._last is failed or self._last is None or self._last.done():
-                self._state = self._load()
-                self._last = None
-
-    def _record(
-        self, kind: str, now: float, content: dict[str, Any], folded: bool = False
-    ) -> Future[None]:
-        """Fold an event and hand it to the store."""
-        state = self._state
-        event = chained(state.digest, state.number + 1, kind, now, content)
-        if folded:
-            state.number, state.digest = event.number, event.digest
-        else:
-            state.fold(event)
-        self._last = self._storage.append(self.name, [event])
-        if event.number % SNAPSHOT_EVERY == 0:
-            content_, number_ = snapshots.to_bytes(state), state.number
-            self._last.add_done_callback(
-                lambda done: (
-                    self._storage.keep_snapshot(self.name, number_, content_)
-                    if done.exception() is None
-                    else None
-                )
-            )
-        return self._last
-
-    def _choose(self, n: int, expires: float, key: str | None) -> dict[str, Any]:
-        """Ask the policy, folding as it goes; what it changed goes into the event."""
-        state = self._state
-        before, stream = arrays.copied(state.memory), arrays.rng_state(state.rng)
-        first = len(state.decisions)
-        chosen = []
-        for _ in range(n):
-            decision = state.policy.select(state.tally, state.memory, state.rng)
-            arm, phase = int(decision.arm), int(decision.phase)
-            state.decisions.add(arm, phase, expires)
-            state.enter(type(decision)(arm, phase))
-            chosen.append([arm, phase, expires])
-        content: dict[str, Any] = {
-            "decisions": chosen,
-            "memory": arrays.changes(state.memory, before),
-        }
-        after = arrays.rng_state(state.rng)
-        if after != stream:
-            content["rng"] = after
-        if key is not None:
-            content["key"] = key
-            state.remember(key, first, n)
-        return content
-
-    def _expire(self, now: float) -> None:
-        pending = self._state.pending()
-        overdue = pending[self._state.decisions.expires[pending] <= now]
-        if overdue.size:
-            self._record("expired", now, {"numbers": overdue.tolist()})
-
-    def _leader(self) -> int:
-        memory = self._state.policy.model.start()
-        return int(self._state.policy.model.project(self._state.tally, memory))
-
-    def _place(self, id_: Any, where: str) -> int:
-        place = self._state.decisions.number_of(id_) if isinstance(id_, str) else None
+    def _place(self, state: State, id_: Any, field: str) -> int:
+        place = state.decisions.number_of(id_) if isinstance(id_, str) else None
         if place is None:
-            field = f"{where}.id" if where else "id"
-            raise Unknown(f"`{field}` must be a decision of campaign {self.name!r}, got {id_!r}")
+            shown = id_[:80] if isinstance(id_, str) else id_
+            raise Unknown(f"`{field}` must be a decision of campaign {self.name!r}, got {shown!r}")
         return place
 
-    def _observation(self, place: int, value: Any, where: str) -> Any:
-        """An observation checked against what the arm shows and the family's range."""
-        state = self._state
-        field = f"{where}.observation" if where else "observation"
-        components = state.reveals[int(state.decisions.arm[place])]
-        several = getattr(state.instance, "feedback", "") == "semi_bandit"
-        if several:
-            if not isinstance(value, list | tuple) or len(value) != len(components):
-                must = f"be a list of {len(components)} numbers, one for each item"
-                raise InputError(field, must, value)
-            return [self._number(entry, f"{field}[{i}]") for i, entry in enumerate(value)]
-        return self._number(value, field)
-
-    def _number(self, value: Any, field: str) -> float:
-        found = number(value, field)
-        family = self._state.instance.plain_family
-        if not family.covers(found):
-            kind = self._state.instance.observation
-            raise InputError(field, f"be a possible {kind} observation", found)
-        return found
-
-    def _told_value(self, place: int) -> Any:
-        found = None
-        for event in self._storage.read(self.name):
-            if event.kind == "told":
-                for number_, value in event.content["tells"]:
-                    if number_ == place:
-                        found = value
-        return found
-
-    def _decided(self, place: int) -> Decided:
-        state = self._state
-        arm = state.instance.arm_at(int(state.decisions.arm[place]))
-        return Decided(
-            state.decisions.id_of(place),
-            _plain(arm),
-            state.instance.arm_name(arm),
-            PHASES[int(state.decisions.phase[place])],
-        )
+    def _told_value(self, state: State, place: int) -> Any:
+        """What a decision was told."""
+        shown = state.reveals[int(state.decisions.arm[place])]
+        if not shown:
+            return None
+        if not Observations(state).several:
+            return number_from(int(state.decisions.value[place]))
+        event = self._journal.event(int(state.decisions.event[place]))
+        return dict(event.content["tells"])[place]
 
     def _check_same(self, wanted: dict[str, Any]) -> None:
-        held = self._state.definition
+        held = self.definition
         for key in ("instance", "policy", "seed"):
             if held[key] != wanted[key]:
                 raise Conflict(f"campaign {self.name!r} exists with another {key}")
-
-
-def definition(
-    name: str, instance: Instance | Mapping[str, Any], policy: str | Mapping[str, Any], seed: int
-) -> dict[str, Any]:
-    """A campaign's definition, checked, as plain data."""
-    text(name, "name")
-    known = from_dict(dict(instance)) if isinstance(instance, Mapping) else instance
-    chosen = {"name": policy} if isinstance(policy, str) else dict(policy)
-    parameters = {k: v for k, v in chosen.items() if k != "name"}
-    make_policy(str(chosen.get("name")), known, **parameters)
-    return {
-        "name": name,
-        "instance": known.to_dict(),
-        "policy": {"name": chosen["name"], **dict(sorted(parameters.items()))},
-        "seed": integer(seed, "seed"),
-    }
-
-
-def create(
-    storage: Storage,
-    name: str,
-    instance: Instance | Mapping[str, Any],
-    policy: str | Mapping[str, Any],
-    seed: int,
-    now: float,
-) -> None:
-    """Enter a new campaign; one that was entered meanwhile is left alone."""
-    content = {"format": FORMAT, **definition(name, instance, policy, seed)}
-    try:
-        storage.append(name, [chained(GENESIS, 1, "created", now, content)]).result()
-    except Conflict:
-        return
-
-
-def _check_link(name: str, previous: str, event: Event) -> None:
-    if event.digest != digest(previous, event.number, event.kind, event.time, event.body):
-        raise Corrupt(f"campaign {name!r} is damaged: event {event.number} is not what was written")
-
-
-def _plain(arm: Any) -> int | list[int]:
-    return list(arm) if isinstance(arm, tuple) else int(arm)
-
-
-__all__ = ["PENDING", "Campaign", "Closed", "Decided", "Told", "Unknown", "bound", "np"]

@@ -1,12 +1,17 @@
 """Events: what happened in a campaign, in one order, chained by hashes.
 
 The journal is the truth and a campaign's state is its fold.  An event holds all that it
-changed, so that folding it calls no policy, no solver and no clock.
+changed, so that folding it calls no policy, no solver and no clock.  The format is written down
+in ``docs/journal.md``.
 """
 
 import hashlib
 import json
 from typing import Any, NamedTuple
+
+import msgspec
+
+from ossb.errors import InputError
 
 FORMAT = 1
 KINDS = (
@@ -34,17 +39,34 @@ class Event(NamedTuple):
 
     @property
     def content(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.body)
+        found: dict[str, Any] = msgspec.json.decode(self.body)
         return found
 
 
 def chained(previous: str, number: int, kind: str, time: float, content: dict[str, Any]) -> Event:
     """The event that follows the one with digest ``previous``."""
     body = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return Event(number, kind, time, body, digest(previous, number, kind, time, body))
+    try:
+        return Event(number, kind, time, body, digest(previous, number, kind, time, body))
+    except UnicodeEncodeError:
+        raise InputError(
+            "text", "be text that UTF-8 can write: it holds half a character"
+        ) from None
 
 
 def digest(previous: str, number: int, kind: str, time: float, body: str) -> str:
     """What ties an event to all before it."""
     text = f"{previous}\n{number}\n{kind}\n{time!r}\n{body}"
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def follows(event: Event, number: int, previous: str) -> bool:
+    """Whether an event is what was written after event ``number`` with digest ``previous``.
+
+    Damage may have turned any field into anything: what cannot even be hashed does not follow.
+    """
+    try:
+        expected = digest(previous, event.number, event.kind, event.time, event.body)
+    except (UnicodeEncodeError, TypeError, ValueError):
+        return False
+    return event.number == number + 1 and event.digest == expected

@@ -1,6 +1,7 @@
 """The decisions of a campaign in columns: a few bytes each, so that millions fit in memory."""
 
 import hashlib
+import struct
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,10 @@ COLUMNS: dict[str, Any] = {
     "phase": np.int8,
     "status": np.int8,
     "expires": np.float64,
-    "value": np.uint64,  # digest of the observation told
+    "asked": np.float64,  # when
+    "told": np.float64,  # when; 0 before
+    "value": np.uint64,  # the bits of the number told, or the digest of a list
+    "event": np.int64,  # the event that told it; 0 before
 }
 
 
@@ -29,22 +33,28 @@ class Decisions:
         return self._size
 
     def __getattr__(self, name: str) -> np.ndarray:
-        if name.startswith("_"):
+        if name.startswith("_") or name not in COLUMNS:
             raise AttributeError(name)
         return self._columns[name][: self._size]
 
-    def add(self, arm: int, phase: int, expires: float) -> int:
+    def add(self, arm: int, phase: int, asked: float, expires: float) -> int:
         """Enter a decision; returns its number."""
         if self._size == self._columns["arm"].size:
             for name, column in self._columns.items():
                 self._columns[name] = np.concatenate([column, np.zeros_like(column)])
         place = self._size
         self._size += 1
-        self.arm[place] = arm
-        self.phase[place] = phase
-        self.expires[place] = expires
-        self.status[place] = PENDING
+        columns = self._columns
+        columns["arm"][place] = arm
+        columns["phase"][place] = phase
+        columns["asked"][place] = asked
+        columns["expires"][place] = expires
+        columns["status"][place] = PENDING
         return place
+
+    def renumber(self, arms: np.ndarray) -> None:
+        """Arm x is called ``arms[x]`` from now on."""
+        self.arm[:] = arms[self.arm]
 
     def id_of(self, number: int) -> str:
         check = hashlib.blake2b(f"{self._salt}:{number}".encode(), digest_size=4).hexdigest()
@@ -61,7 +71,7 @@ class Decisions:
         return number
 
     def columns(self) -> dict[str, np.ndarray]:
-        return {name: column[: self._size].copy() for name, column in self._columns.items()}
+        return {name: column[: self._size] for name, column in self._columns.items()}
 
     def load(self, columns: dict[str, np.ndarray]) -> None:
         self._size = int(columns["arm"].size)
@@ -71,7 +81,17 @@ class Decisions:
             self._columns[name][: self._size] = columns[name]
 
 
-def value_digest(observation: Any) -> int:
-    """A number that two different observations do not share."""
-    text = repr(observation if isinstance(observation, list) else float(observation))
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+def value_of(observation: Any) -> int:
+    """What the ledger keeps of an observation: a number's bits, a list's digest, 0 for none."""
+    if observation is None:
+        return 0
+    if isinstance(observation, list):
+        bits = struct.pack(f"<{len(observation)}d", *observation)
+        return int.from_bytes(hashlib.blake2b(bits, digest_size=8).digest(), "little")
+    return int.from_bytes(struct.pack("<d", observation), "little")
+
+
+def number_from(value: int) -> float:
+    """The number whose bits the ledger keeps."""
+    found: float = struct.unpack("<d", int(value).to_bytes(8, "little"))[0]
+    return found

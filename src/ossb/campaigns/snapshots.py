@@ -1,48 +1,85 @@
-"""Snapshots: a state in bytes, so that a restart need not fold a whole journal."""
+"""Snapshots: a state in bytes, so that a restart need not fold a whole journal.
 
+A snapshot begins with the hash of the rest: a damaged one is told from a good one, and left
+aside.
+"""
+
+import hashlib
+import json
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from ossb.campaigns import arrays
-from ossb.campaigns.state import State
+from ossb.campaigns.state import NEVER, State
+from ossb.errors import OssbError
+from ossb.instances import from_dict
 from ossb.tally import Tally
 
 VERSION = 1
+HASH = hashlib.sha256().digest_size
+
+
+class Unusable(OssbError):
+    """A snapshot that is damaged or of another version."""
 
 
 def to_bytes(state: State) -> bytes:
     """All of a state but what its first event holds."""
-    return msgspec.msgpack.encode(
-        {
-            "version": VERSION,
-            "number": state.number,
-            "digest": state.digest,
-            "tally": [_packed(leaf) for leaf in state.tally],
-            "memory": [_packed(leaf) for leaf in arrays.leaves(state.memory)],
-            "rng": arrays.rng_state(state.rng),
-            "decisions": {k: _packed(v) for k, v in state.decisions.columns().items()},
-            "retired": sorted(state.retired),
-            "keys": [[key, first, count] for key, (first, count) in state.keys.items()],
-            "closed": state.closed,
-        }
-    )
+    content = msgspec.msgpack.encode({"version": VERSION, **_content(state)})
+    return hashlib.sha256(content).digest() + content
 
 
-def load(state: State, content: bytes) -> None:
+def load(state: State, saved: bytes) -> None:
     """Bring a state, fresh from its first event, to a snapshot."""
+    head, content = saved[:HASH], saved[HASH:]
+    if hashlib.sha256(content).digest() != head:
+        raise Unusable("the snapshot is damaged")
     found = msgspec.msgpack.decode(content)
     if found["version"] != VERSION:
-        raise ValueError(f"snapshot version {found['version']}")
+        raise Unusable(f"the snapshot is of version {found['version']}")
+    if found["added"]:
+        state.instance = from_dict(found["instance"])
+        state.reveals = state.instance.reveals()
     state.tally = Tally(*(_unpacked(entry) for entry in found["tally"]))
-    arrays.restore(state.memory, [_unpacked(entry) for entry in found["memory"]])
+    state.memory = [_unpacked(entry) for entry in found["memory"]]
     arrays.set_rng_state(state.rng, found["rng"])
     state.decisions.load({k: _unpacked(v) for k, v in found["decisions"].items()})
+    state.pending = dict(found["pending"])
+    state.soonest = min(state.pending.values(), default=NEVER)
     state.retired = set(found["retired"])
+    state.added = found["added"]
     state.keys = {key: (first, count) for key, first, count in found["keys"]}
     state.closed = found["closed"]
     state.number, state.digest = found["number"], found["digest"]
+
+
+def fingerprint(state: State) -> str:
+    """A hash of all that a state holds: two states are the same, bit for bit, if theirs is."""
+
+    def plain(value: Any) -> Any:
+        return value.hex() if isinstance(value, bytes) else value
+
+    content = {**_content(state), "definition": state.definition}
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=plain).encode()).hexdigest()
+
+
+def _content(state: State) -> dict[str, Any]:
+    return {
+        "number": state.number,
+        "digest": state.digest,
+        "instance": state.instance.to_dict(),
+        "added": state.added,
+        "tally": [_packed(leaf) for leaf in state.tally],
+        "memory": [_packed(leaf) for leaf in state.memory],
+        "rng": arrays.rng_state(state.rng),
+        "decisions": {k: _packed(v) for k, v in state.decisions.columns().items()},
+        "pending": [[number, expires] for number, expires in state.pending.items()],
+        "retired": sorted(state.retired),
+        "keys": [[key, first, count] for key, (first, count) in state.keys.items()],
+        "closed": state.closed,
+    }
 
 
 def _packed(array: np.ndarray) -> list[Any]:

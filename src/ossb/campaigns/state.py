@@ -5,15 +5,14 @@ from typing import Any
 import numpy as np
 
 from ossb.campaigns import arrays
-from ossb.campaigns.events import GENESIS, Event
-from ossb.campaigns.ledger import EXPIRED, PENDING, TOLD, VOIDED, Decisions, value_digest
+from ossb.campaigns.events import FORMAT, Event
+from ossb.campaigns.ledger import EXPIRED, PENDING, TOLD, VOIDED, Decisions, value_of
+from ossb.errors import InputError
 from ossb.instances import from_dict
-from ossb.policies import policy
-from ossb.simulation.seeds import instance_key, policy_stream
-from ossb.structures.base import Instance
 from ossb.tally import Decision, Tally, decide, empty_tally, observe
 
 KEYS = 50_000  # idempotency keys remembered
+NEVER = float("inf")
 
 
 class State:
@@ -24,42 +23,42 @@ class State:
 
     def __init__(self, created: Event) -> None:
         content = created.content
+        if content["format"] != FORMAT:
+            must = f"be {FORMAT}: the journal was written by another version of this software"
+            raise InputError("format", must, content["format"])
         self.definition: dict[str, Any] = {
             key: content[key] for key in ("name", "instance", "policy", "seed")
         }
+        self.opened = created.time
         self.instance: Any = from_dict(content["instance"])
-        chosen = dict(content["policy"])
-        self.policy: Any = policy(chosen.pop("name"), self.instance, **chosen)
         self.reveals: list[list[int]] = self.instance.reveals()
-        n_components = 1 + max(max(shown, default=-1) for shown in self.reveals)
-        self.tally: Tally = empty_tally(n_components, len(self.reveals))
-        self.memory: Any = self.policy.start()
-        self.rng = policy_stream(
-            int(content["seed"]),
-            instance_key(self.instance.to_dict()),
-            stream(content["policy"]),
-            0,
-        )
+        self.tally: Tally = empty_tally(_n_components(self.reveals), len(self.reveals))
+        self.memory = arrays.unpacked(content["memory"])  # of the policy on the arms not retired
+        self.rng = np.random.Generator(np.random.PCG64(0))
+        arrays.set_rng_state(self.rng, content["rng"])
         self.decisions = Decisions(created.digest)
+        self.pending: dict[int, float] = {}  # decision -> when its lease ends
+        self.soonest = NEVER  # no lease ends before
         self.retired: set[int] = set()
+        self.added = 0  # arms added so far
         self.keys: dict[str, tuple[int, int]] = {}  # idempotency key -> first decision, count
         self.closed = False
         self.number, self.digest = created.number, created.digest
-        self.opened = created.time
 
     def fold(self, event: Event) -> None:
         """Take in the next event."""
-        content = event.content
-        getattr(self, f"_{event.kind}")(content)
+        getattr(self, f"_{event.kind}")(event, event.content)
         self.number, self.digest = event.number, event.digest
 
-    def _asked(self, content: dict[str, Any]) -> None:
+    def _asked(self, event: Event, content: dict[str, Any]) -> None:
+        expires = content["expires"]
         if "key" in content:
             self.remember(content["key"], len(self.decisions), len(content["decisions"]))
-        for arm, phase, expires in content["decisions"]:
-            self.decisions.add(arm, phase, expires)
-            self.enter(Decision(arm, phase))
-        arrays.apply(self.memory, content["memory"])
+        for arm, phase in content["decisions"]:
+            self.enter(Decision(arm, phase), event.time, expires)
+        if "whole" in content:
+            self.memory = arrays.unpacked(content["whole"])
+        arrays.apply(self.memory, content.get("memory", []))
         if "rng" in content:
             arrays.set_rng_state(self.rng, content["rng"])
 
@@ -69,91 +68,94 @@ class State:
         if len(self.keys) > KEYS:
             del self.keys[next(iter(self.keys))]
 
-    def enter(self, decision: Decision) -> None:
+    def enter(self, decision: Decision, now: float, expires: float) -> None:
         """Count a decision that is not told yet."""
+        number = self.decisions.add(decision.arm, decision.phase, now, expires)
+        self.pending[number] = expires
+        self.soonest = min(self.soonest, expires)
         decide(self.tally, decision)
         for component in self.reveals[decision.arm]:
             self.tally.pending[component] += 1
 
-    def _told(self, content: dict[str, Any]) -> None:
+    def _told(self, event: Event, content: dict[str, Any]) -> None:
+        decisions = self.decisions
         for number, observation in content["tells"]:
-            arm = int(self.decisions.arm[number])
-            if self.decisions.status[number] == PENDING:
+            arm = int(decisions.arm[number])
+            if decisions.status[number] == PENDING:
+                del self.pending[number]
                 for component in self.reveals[arm]:
                     self.tally.pending[component] -= 1
             else:
                 self.tally.plays[arm] += 1  # late: no longer among the provisional ones
-            self.decisions.status[number] = TOLD
-            self.decisions.value[number] = value_digest(observation)
+            decisions.status[number] = TOLD
+            decisions.value[number] = value_of(observation)
+            decisions.told[number] = event.time
+            decisions.event[number] = event.number
             self._observe(arm, observation)
 
     def _observe(self, arm: int, observation: Any) -> None:
-        values = observation if isinstance(observation, list) else [observation]
         sign = self.instance.sign
-        for component, value in zip(self.reveals[arm], values, strict=True):
-            observe(self.tally, component, sign * float(value))
+        for component, value in zip(self.reveals[arm], _values(observation), strict=True):
+            observe(self.tally, component, sign * value)
         self.tally.clock[0] += 1
 
-    def _voided(self, content: dict[str, Any]) -> None:
-        number, observation = content["number"], content["observation"]
+    def _voided(self, event: Event, content: dict[str, Any]) -> None:
+        number = content["number"]
         arm = int(self.decisions.arm[number])
-        values = observation if isinstance(observation, list) else [observation]
-        for component, value in zip(self.reveals[arm], values, strict=True):
-            count = int(self.tally.counts[component])
-            total = self.tally.means[component] * count - self.instance.sign * float(value)
-            self.tally.counts[component] = count - 1
-            self.tally.means[component] = total / (count - 1) if count > 1 else 0.0
+        for component, mean in zip(self.reveals[arm], content["means"], strict=True):
+            self.tally.counts[component] -= 1
+            self.tally.means[component] = mean
         self.tally.clock[0] -= 1
         self.tally.plays[arm] -= 1
         self.decisions.status[number] = VOIDED
+        self.decisions.event[number] = 0
+        self.decisions.value[number] = 0
+        self.decisions.told[number] = 0.0
 
-    def _expired(self, content: dict[str, Any]) -> None:
+    def _expired(self, event: Event, content: dict[str, Any]) -> None:
         for number in content["numbers"]:
             arm = int(self.decisions.arm[number])
             self.decisions.status[number] = EXPIRED
+            del self.pending[number]
             self.tally.plays[arm] -= 1
             for component in self.reveals[arm]:
                 self.tally.pending[component] -= 1
+        self.soonest = min(self.pending.values(), default=NEVER)
 
-    def _imported(self, content: dict[str, Any]) -> None:
-        for arm, observation in content["rows"]:
-            self.tally.plays[arm] += 1
-            self._observe(arm, observation)
+    def _imported(self, event: Event, content: dict[str, Any]) -> None:
+        for key in ("counts", "means", "plays"):
+            getattr(self.tally, key)[:] = content[key]
+        self.tally.clock[0] = content["clock"]
 
-    def _arm_retired(self, content: dict[str, Any]) -> None:
+    def _arm_added(self, event: Event, content: dict[str, Any]) -> None:
+        old = self.tally
+        self.instance = from_dict(content["instance"])
+        self.reveals = self.instance.reveals()
+        self.tally = empty_tally(_n_components(self.reveals), len(self.reveals))
+        arms = np.array(content["arms"], dtype=np.int64)
+        components = np.array(content["components"], dtype=np.int64)
+        self.tally.plays[arms] = old.plays
+        for new, before in zip(self.tally[:3], old[:3], strict=True):
+            new[components] = before
+        self.tally.phases[:] = old.phases
+        self.tally.clock[:] = old.clock
+        self.decisions.renumber(arms)
+        self.memory = arrays.unpacked(content["memory"])
+        self.added += 1
+
+    def _arm_retired(self, event: Event, content: dict[str, Any]) -> None:
         self.retired.add(int(content["arm"]))
+        self.memory = arrays.unpacked(content["memory"])
 
-    def _closed(self, content: dict[str, Any]) -> None:
+    def _closed(self, event: Event, content: dict[str, Any]) -> None:
         self.closed = True
 
-    def pending(self) -> np.ndarray:
-        """Numbers of the decisions that are waited for."""
-        return np.flatnonzero(self.decisions.status == PENDING)
+
+def _n_components(reveals: list[list[int]]) -> int:
+    return 1 + max(max(shown, default=-1) for shown in reveals)
 
 
-def stream(chosen: dict[str, Any]) -> str:
-    """The name of a policy's random stream: the one the simulator gives it."""
-    from ossb.policies import POLICIES
-
-    name = chosen["name"]
-    known = POLICIES[name].parameters
-    own = {k: v for k, v in chosen.items() if k != "name" and v != known[k]}
-    return str(name) + "".join(f",{k}={own[k]!r}" for k in sorted(own))
-
-
-def opening(events: list[Event]) -> State:
-    """The state after a journal from its first event on, checked link by link."""
-    from ossb.campaigns.events import digest
-
-    previous = GENESIS
-    for event in events:
-        if event.digest != digest(previous, event.number, event.kind, event.time, event.body):
-            raise ValueError(f"event {event.number}")
-        previous = event.digest
-    state = State(events[0])
-    for event in events[1:]:
-        state.fold(event)
-    return state
-
-
-__all__ = ["Instance", "State", "opening", "stream"]
+def _values(observation: Any) -> list[float]:
+    if observation is None:
+        return []
+    return observation if isinstance(observation, list) else [observation]

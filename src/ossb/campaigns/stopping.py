@@ -17,13 +17,20 @@ import math
 import numpy as np
 
 
-def threshold(counts: np.ndarray, delta: float) -> float:
-    """What the smallest likelihood ratio has to exceed at confidence 1 − δ."""
+def threshold(counts: np.ndarray, delta: float, components: int | None = None) -> float:
+    """What the smallest likelihood ratio has to exceed at confidence 1 − δ.
+
+    Parameters
+    ----------
+    counts
+        Observations of each component that the ratio is about.
+    components
+        How many there are in all, those of retired arms included: the theorem bounds the sum of
+        the positive parts over a set that was fixed beforehand, and so over every part of it.
+    """
     seen = counts[counts > 0]
-    if seen.size == 0:
-        return math.inf
+    n = counts.size if components is None else components
     wandering = float(3.0 * np.log1p(np.log(seen)).sum())
-    n = counts.size
     return wandering + n * calibration(math.log(1.0 / delta) / n)
 
 

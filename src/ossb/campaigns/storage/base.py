@@ -7,6 +7,8 @@ from typing import Protocol
 from ossb.campaigns.events import Event
 from ossb.errors import InputError, OssbError
 
+NO_END = 2**62
+
 
 class Conflict(OssbError):
     """Somebody else appended first."""
@@ -17,7 +19,11 @@ class InUse(OssbError):
 
 
 class Unavailable(OssbError):
-    """The store cannot be written or reached now; nothing was changed, and it may pass."""
+    """The store cannot be written or reached now, and it may pass.
+
+    What was to be written is not known to be on disk; who reads the store again learns whether
+    it is.
+    """
 
 
 class Corrupt(OssbError):
@@ -27,19 +33,28 @@ class Corrupt(OssbError):
 class Storage(Protocol):
     """Journals by campaign name. Methods may be called from any thread."""
 
+    shared: bool  # whether other processes may append to the same journals
+
     def names(self) -> list[str]:
         """Campaigns, in order of creation."""
         ...
 
-    def read(self, name: str, after: int = 0) -> Iterator[Event]:
-        """Events of a campaign with a number above ``after``, in order."""
+    def last(self, name: str) -> int:
+        """The number of a campaign's last event by the store's own account; 0 for none."""
+        ...
+
+    def read(self, name: str, after: int = 0, until: int = NO_END) -> Iterator[Event]:
+        """Events of a campaign numbered above ``after`` and up to ``until``, in order.
+
+        ``Corrupt`` if the store finds itself damaged, ``Unavailable`` if it cannot be read now.
+        """
         ...
 
     def append(self, name: str, events: Sequence[Event]) -> Future[None]:
         """Append events, in the order of the calls; the answer is there once they are on disk.
 
-        It is ``Conflict`` if the campaign does not end right before the first of them, and
-        ``Unavailable`` if the store fails; either way nothing is written.
+        It is ``Conflict``, with nothing written, if the campaign does not end right before the
+        first of them, and ``Unavailable`` if the store fails.
         """
         ...
 
@@ -48,10 +63,12 @@ class Storage(Protocol):
         ...
 
     def keep_snapshot(self, name: str, number: int, content: bytes) -> None:
-        """Replace the snapshot."""
+        """Replace the snapshot, unless there is a newer one."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Write what is waiting, and let go; closing twice does nothing."""
+        ...
 
 
 def open_storage(url: str) -> Storage:

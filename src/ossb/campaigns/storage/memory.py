@@ -5,31 +5,38 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 
 from ossb.campaigns.events import Event
-from ossb.campaigns.storage.base import Conflict
+from ossb.campaigns.storage.base import NO_END, Conflict, Unavailable
 
 
 class MemoryStorage:
     """Journals in lists."""
 
+    shared = False
+
     def __init__(self) -> None:
         self._journals: dict[str, list[Event]] = {}
         self._snapshots: dict[str, tuple[int, bytes]] = {}
         self._lock = threading.Lock()
+        self._closed = False
 
     def names(self) -> list[str]:
         return list(self._journals)
 
-    def read(self, name: str, after: int = 0) -> Iterator[Event]:
-        yield from list(self._journals.get(name, ()))[after:]
+    def last(self, name: str) -> int:
+        return len(self._journals.get(name, ()))
+
+    def read(self, name: str, after: int = 0, until: int = NO_END) -> Iterator[Event]:
+        yield from list(self._journals.get(name, ()))[after:until]
 
     def append(self, name: str, events: Sequence[Event]) -> Future[None]:
         answer: Future[None] = Future()
         with self._lock:
-            journal = self._journals.setdefault(name, [])
-            if not events or events[0].number != len(journal) + 1:
-                answer.set_exception(Conflict(name))
+            if self._closed:
+                answer.set_exception(Unavailable("the store is closed"))
+            elif events[0].number != self.last(name) + 1:
+                answer.set_exception(Conflict(f"campaign {name!r} has moved on"))
             else:
-                journal.extend(events)
+                self._journals.setdefault(name, []).extend(events)
                 answer.set_result(None)
         return answer
 
@@ -37,7 +44,9 @@ class MemoryStorage:
         return self._snapshots.get(name)
 
     def keep_snapshot(self, name: str, number: int, content: bytes) -> None:
-        self._snapshots[name] = (number, content)
+        with self._lock:
+            if number > self._snapshots.get(name, (0, b""))[0]:
+                self._snapshots[name] = (number, content)
 
     def close(self) -> None:
-        return None
+        self._closed = True

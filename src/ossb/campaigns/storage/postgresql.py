@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from ossb.campaigns.events import Event
-from ossb.campaigns.storage.base import Conflict, Unavailable
+from ossb.campaigns.storage.base import NO_END, Conflict, Unavailable
 from ossb.campaigns.storage.writer import Append, Writer
 from ossb.errors import InputError, OssbError
 
@@ -39,6 +39,8 @@ SETUP_LOCK = 6077  # two servers that start at once make the tables one after th
 class PostgreSQLStorage:
     """Journals in a PostgreSQL database."""
 
+    shared = True
+
     def __init__(self, url: str) -> None:
         try:
             import psycopg
@@ -49,36 +51,48 @@ class PostgreSQLStorage:
         self._psycopg: Any = psycopg
         self._url = url
         self._local = threading.local()
+        self._connections: list[Any] = []
+        self._closed = False
         self._prepare()
         self._writer = Writer(self._commit)
 
     def _connection(self) -> Any:
         """The connection of the calling thread, made anew where it was lost."""
+        if self._closed:
+            raise Unavailable("the store is closed")
         found = getattr(self._local, "connection", None)
         if found is None or found.closed or found.broken:
+            if found is not None:
+                found.close()
+                self._connections.remove(found)
+                self._local.connection = None
             try:
-                found = self._psycopg.connect(self._url, connect_timeout=5)
+                found = self._psycopg.connect(self._url, connect_timeout=5, autocommit=True)
+                found.execute("SET synchronous_commit TO on")
             except self._psycopg.Error as error:
                 raise Unavailable(f"PostgreSQL cannot be reached: {_line(error)}") from None
             self._local.connection = found
+            self._connections.append(found)
         return found
 
     def _prepare(self) -> None:
         connection = self._connection()
-        with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (SETUP_LOCK,))
-            connection.execute(SCHEMA)
-            row = connection.execute("SELECT version FROM ossb_format").fetchone()
-            if row is None:
-                connection.execute("INSERT INTO ossb_format VALUES (%s)", (VERSION,))
-            elif row[0] != VERSION:
-                raise InputError("storage", f"have format {VERSION}", row[0])
+        try:
+            with connection.transaction():
+                connection.execute("SET LOCAL client_min_messages TO warning")
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (SETUP_LOCK,))
+                connection.execute(SCHEMA)
+                row = connection.execute("SELECT version FROM ossb_format").fetchone()
+                if row is None:
+                    connection.execute("INSERT INTO ossb_format VALUES (%s)", (VERSION,))
+                elif row[0] != VERSION:
+                    raise InputError("storage", f"have format {VERSION}", row[0])
+        except self._psycopg.Error as error:
+            raise Unavailable(f"PostgreSQL cannot be written: {_line(error)}") from None
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[Any]:
         try:
-            connection = self._connection()
-            with connection.transaction():
-                rows: list[Any] = connection.execute(query, values).fetchall()
+            rows: list[Any] = self._connection().execute(query, values).fetchall()
         except self._psycopg.Error as error:
             raise Unavailable(f"PostgreSQL cannot be read: {_line(error)}") from None
         return rows
@@ -86,13 +100,17 @@ class PostgreSQLStorage:
     def names(self) -> list[str]:
         return [row[0] for row in self._rows("SELECT name FROM ossb_campaigns ORDER BY position")]
 
-    def read(self, name: str, after: int = 0) -> Iterator[Event]:
+    def last(self, name: str) -> int:
+        rows = self._rows("SELECT last FROM ossb_campaigns WHERE name = %s", (name,))
+        return int(rows[0][0]) if rows else 0
+
+    def read(self, name: str, after: int = 0, until: int = NO_END) -> Iterator[Event]:
         page = 10_000
         while True:
             rows = self._rows(
                 "SELECT number, kind, time, body, digest FROM ossb_events "
-                "WHERE campaign = %s AND number > %s ORDER BY number LIMIT %s",
-                (name, after, page),
+                "WHERE campaign = %s AND number > %s AND number <= %s ORDER BY number LIMIT %s",
+                (name, after, until, page),
             )
             for row in rows:
                 yield Event(*row)
@@ -109,29 +127,29 @@ class PostgreSQLStorage:
 
     def keep_snapshot(self, name: str, number: int, content: bytes) -> None:
         try:
-            connection = self._connection()
-            with connection.transaction():
-                connection.execute(
-                    "INSERT INTO ossb_snapshots VALUES (%s, %s, %s) ON CONFLICT (campaign) "
-                    "DO UPDATE SET number = EXCLUDED.number, content = EXCLUDED.content "
-                    "WHERE ossb_snapshots.number < EXCLUDED.number",
-                    (name, number, content),
-                )
+            self._connection().execute(
+                "INSERT INTO ossb_snapshots VALUES (%s, %s, %s) ON CONFLICT (campaign) "
+                "DO UPDATE SET number = EXCLUDED.number, content = EXCLUDED.content "
+                "WHERE ossb_snapshots.number < EXCLUDED.number",
+                (name, number, content),
+            )
         except self._psycopg.Error as error:
             raise Unavailable(f"PostgreSQL cannot be written: {_line(error)}") from None
 
     def close(self) -> None:
         self._writer.close()
-        found = getattr(self._local, "connection", None)
-        if found is not None:
-            found.close()
+        self._closed = True
+        for connection in self._connections:
+            connection.close()
+        self._connections.clear()
 
     def _commit(self, group: list[Append]) -> dict[int, OssbError]:
         failures: dict[int, OssbError] = {}
         try:
             connection = self._connection()
             with connection.transaction():
-                for place, request in enumerate(group):
+                # rows are locked by name, so that two servers never wait for one another
+                for place, request in sorted(enumerate(group), key=lambda entry: entry[1].name):
                     try:
                         self._insert(connection, request)
                     except Conflict as conflict:
@@ -156,7 +174,7 @@ class PostgreSQLStorage:
                 (last, request.name, first - 1),
             )
         if made.rowcount != 1:
-            raise Conflict(request.name)
+            raise Conflict(f"campaign {request.name!r} has moved on")
         with connection.cursor() as cursor:
             cursor.executemany(
                 "INSERT INTO ossb_events VALUES (%s, %s, %s, %s, %s, %s)",

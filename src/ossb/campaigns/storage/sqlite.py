@@ -12,9 +12,10 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 from ossb.campaigns.events import Event
-from ossb.campaigns.storage.base import Conflict, InUse, Unavailable
+from ossb.campaigns.storage.base import NO_END, Conflict, Corrupt, InUse, Unavailable
 from ossb.campaigns.storage.writer import Append, Writer
 from ossb.errors import InputError, OssbError
 
@@ -37,10 +38,24 @@ CREATE TABLE IF NOT EXISTS snapshots (
 );
 """
 VERSION = 1
+PASSING = {  # failures of the machine, not of the file
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_TOOBIG,
+}
 
 
 class SQLiteStorage:
     """Journals in a SQLite file."""
+
+    shared = False
 
     def __init__(self, path: str) -> None:
         if not path:
@@ -76,76 +91,105 @@ class SQLiteStorage:
             row = connection.execute("SELECT version FROM format").fetchone()
             if row is None:
                 connection.execute("INSERT INTO format VALUES (?)", (VERSION,))
-                connection.commit()
             elif row[0] != VERSION:
                 raise InputError("storage", f"have format {VERSION}", row[0])
         except sqlite3.DatabaseError as error:
-            raise InputError("storage", f"be a SQLite store: {error}", str(self._path)) from None
+            raise self._failure(error) from None
 
     def _connection(self) -> sqlite3.Connection:
         """The connection of the calling thread."""
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is None:
-            found = sqlite3.connect(self._path, timeout=30, check_same_thread=False)
-            found.execute("PRAGMA journal_mode = WAL")
-            found.execute("PRAGMA synchronous = FULL")
+            found = sqlite3.connect(
+                self._path, timeout=30, isolation_level=None, check_same_thread=False
+            )
+            try:
+                found.execute("PRAGMA journal_mode = WAL")
+                found.execute("PRAGMA synchronous = FULL")
+            except sqlite3.Error:
+                found.close()
+                raise
             self._local.connection = found
             self._connections.append(found)
         return found
 
-    def names(self) -> list[str]:
-        rows = self._connection().execute("SELECT name FROM campaigns ORDER BY position")
-        return [row[0] for row in rows]
+    def _failure(self, error: sqlite3.Error) -> OssbError:
+        """What a failure of SQLite means."""
+        code = getattr(error, "sqlite_errorcode", None)
+        if isinstance(error, sqlite3.ProgrammingError):
+            return Unavailable("the store is closed")
+        if code is not None and code & 0xFF in PASSING:
+            return Unavailable(f"the store cannot be used now: {error}")
+        if code is not None and code & 0xFF == sqlite3.SQLITE_NOTADB:
+            return InputError("storage", f"be a SQLite store: {error}", str(self._path))
+        return Corrupt(f"the store {self._path} is damaged: {error}")
 
-    def read(self, name: str, after: int = 0) -> Iterator[Event]:
-        rows = self._connection().execute(
+    def _rows(self, query: str, values: tuple[object, ...] = ()) -> Iterator[tuple[Any, ...]]:
+        try:
+            yield from self._connection().execute(query, values)
+        except sqlite3.Error as error:
+            raise self._failure(error) from None
+
+    def names(self) -> list[str]:
+        return [row[0] for row in self._rows("SELECT name FROM campaigns ORDER BY position")]
+
+    def last(self, name: str) -> int:
+        for row in self._rows("SELECT last FROM campaigns WHERE name = ?", (name,)):
+            return int(row[0])
+        return 0
+
+    def read(self, name: str, after: int = 0, until: int = NO_END) -> Iterator[Event]:
+        query = (
             "SELECT number, kind, time, body, digest FROM events "
-            "WHERE campaign = ? AND number > ? ORDER BY number",
-            (name, after),
+            "WHERE campaign = ? AND number > ? AND number <= ? ORDER BY number"
         )
-        for row in rows:
+        for row in self._rows(query, (name, after, until)):
             yield Event(*row)
 
     def append(self, name: str, events: Sequence[Event]) -> Future[None]:
         return self._writer.append(name, events)
 
     def snapshot(self, name: str) -> tuple[int, bytes] | None:
-        row = (
-            self._connection()
-            .execute("SELECT number, content FROM snapshots WHERE campaign = ?", (name,))
-            .fetchone()
-        )
-        return None if row is None else (int(row[0]), bytes(row[1]))
+        query = "SELECT number, content FROM snapshots WHERE campaign = ?"
+        for row in self._rows(query, (name,)):
+            return int(row[0]), bytes(row[1])
+        return None
 
     def keep_snapshot(self, name: str, number: int, content: bytes) -> None:
-        connection = self._connection()
-        with connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)", (name, number, content)
-            )
+        query = (
+            "INSERT INTO snapshots VALUES (?, ?, ?) ON CONFLICT (campaign) DO UPDATE SET "
+            "number = excluded.number, content = excluded.content "
+            "WHERE snapshots.number < excluded.number"
+        )
+        list(self._rows(query, (name, number, content)))
 
     def close(self) -> None:
         self._writer.close()
-        for connection in self._connections:
-            connection.close()
-        os.close(self._lock)
+        if self._lock >= 0:
+            for connection in self._connections:
+                connection.close()
+            os.close(self._lock)
+            self._lock = -1
 
     def _commit(self, group: list[Append]) -> dict[int, OssbError]:
-        connection = self._connection()
         failures: dict[int, OssbError] = {}
         try:
+            connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
-            for place, request in enumerate(group):
-                try:
-                    self._insert(connection, request)
-                except Conflict as conflict:
-                    failures[place] = conflict
-            connection.commit()
+            try:
+                for place, request in enumerate(group):
+                    try:
+                        self._insert(connection, request)
+                    except Conflict as conflict:
+                        failures[place] = conflict
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
         except sqlite3.Error as error:
-            if connection.in_transaction:
-                connection.rollback()
-            message = f"the store cannot be written: {error}"
-            return {place: Unavailable(message) for place in range(len(group))}
+            failure = self._failure(error)
+            return dict.fromkeys(range(len(group)), failure)
         return failures
 
     @staticmethod
@@ -155,7 +199,7 @@ class SQLiteStorage:
         ).fetchone()
         last = 0 if row is None else int(row[0])
         if request.events[0].number != last + 1:
-            raise Conflict(request.name)
+            raise Conflict(f"campaign {request.name!r} has moved on")
         connection.executemany(
             "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)",
             [(request.name, *event) for event in request.events],

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from typing import NamedTuple
 
 from ossb.campaigns.events import Event
+from ossb.campaigns.storage.base import Unavailable
 from ossb.errors import OssbError
 
 GROUP = 512  # appends in one commit at most
@@ -29,17 +30,27 @@ class Writer:
     def __init__(self, commit: Commit) -> None:
         self._commit = commit
         self._waiting: queue.SimpleQueue[Append | None] = queue.SimpleQueue()
+        self._closed = False
+        self._closing = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="ossb-writer", daemon=True)
         self._thread.start()
 
     def append(self, name: str, events: Sequence[Event]) -> Future[None]:
-        request = Append(name, events, Future())
-        self._waiting.put(request)
+        request = Append(name, list(events), Future())
+        with self._closing:
+            if self._closed:
+                request.answer.set_exception(Unavailable("the store is closed"))
+            else:
+                self._waiting.put(request)
         return request.answer
 
     def close(self) -> None:
         """Commit what is waiting, and end."""
-        self._waiting.put(None)
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+            self._waiting.put(None)
         self._thread.join()
 
     def _run(self) -> None:
@@ -55,9 +66,18 @@ class Writer:
                     ending = True
                     break
                 group.append(following)
+            self._settle(group)
+
+    def _settle(self, group: list[Append]) -> None:
+        """Commit a group and answer; whatever happens, nobody waits for ever."""
+        failures: dict[int, OssbError]
+        try:
             failures = self._commit(group)
-            for place, request in enumerate(group):
-                if place in failures:
-                    request.answer.set_exception(failures[place])
-                else:
-                    request.answer.set_result(None)
+        except Exception as error:
+            message = f"the store cannot be written: {error}"
+            failures = {place: Unavailable(message) for place in range(len(group))}
+        for place, request in enumerate(group):
+            if place in failures:
+                request.answer.set_exception(failures[place])
+            else:
+                request.answer.set_result(None)

@@ -1,0 +1,86 @@
+"""Asking a policy: on which arms, and what it changed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ossb.campaigns import arrays
+from ossb.campaigns.player import Player
+from ossb.campaigns.rosters import n_units
+from ossb.campaigns.state import State
+from ossb.errors import InputError
+from ossb.fields import integer
+
+MOST = 64  # policies on subsets of the arms that are kept ready
+
+
+class Players:
+    """Policies at play, by the arms they leave out."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, frozenset[int]], Player] = {}
+
+    def of(self, state: State, left_out: frozenset[int]) -> Player:
+        key = (state.added, left_out)
+        if key not in self._known:
+            player = Player(state.instance, state.definition["policy"], sorted(left_out))
+            while len(self._known) >= MOST:
+                del self._known[next(iter(self._known))]
+            self._known[key] = player
+        self._known[key] = self._known.pop(key)  # the newest last
+        return self._known[key]
+
+
+def choose(
+    state: State, player: Player, usual: bool, n: int, now: float, expires: float
+) -> dict[str, Any]:
+    """Ask the policy, folding as it goes; what it changed is what the event holds.
+
+    Parameters
+    ----------
+    usual
+        Whether all arms but the retired ones may be played: the memory kept is about these.  On
+        fewer arms a policy starts from a fresh memory, which nobody keeps.
+    """
+    memory = player.bind(state.memory) if usual else player.bind(player.start())
+    renewed = memory is None  # this version's memory has another shape: begin a new one
+    if renewed:
+        state.memory = player.start()
+        memory = player.bind(state.memory)
+    before = [array.copy() for array in state.memory]
+    stream = arrays.rng_state(state.rng)
+    chosen = []
+    for _ in range(n):
+        decision = player.select(state.tally, memory, state.rng)
+        state.enter(decision, now, expires)
+        chosen.append([decision.arm, decision.phase])
+    content: dict[str, Any] = {"expires": expires, "decisions": chosen}
+    changed = arrays.changes(state.memory, before)
+    if renewed:
+        content["whole"] = arrays.packed(state.memory)
+    elif changed:
+        content["memory"] = changed
+    after = arrays.rng_state(state.rng)
+    if after != stream:
+        content["rng"] = after
+    return content
+
+
+def left_out_of(state: State, available: Sequence[int] | None) -> frozenset[int]:
+    """The arms that may not be played: retired ones, and those not available."""
+    if available is None:
+        return frozenset(state.retired)
+    if isinstance(available, str | Mapping) or not isinstance(available, Sequence):
+        raise InputError("available", "be a list of arms", available)
+    wanted = {unit_of(state, arm, f"available[{i}]") for i, arm in enumerate(available)}
+    wanted -= state.retired
+    if not wanted:
+        raise InputError("available", "hold an arm that is not retired", list(available))
+    return frozenset(set(range(n_units(state.instance))) - wanted)
+
+
+def unit_of(state: State, arm: Any, field: str) -> int:
+    """The number of an arm (item, for dueling) that there is."""
+    unit, total = integer(arm, field), n_units(state.instance)
+    if unit >= total:
+        raise InputError(field, f"be below {total}", unit)
+    return unit

@@ -1,0 +1,82 @@
+"""What a campaign is: its name, instance, policy and seed, checked and as plain data."""
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from ossb.campaigns import arrays
+from ossb.campaigns.events import FORMAT, GENESIS, chained
+from ossb.campaigns.player import Player
+from ossb.campaigns.storage import Conflict, Storage
+from ossb.errors import InputError
+from ossb.fields import integer, text
+from ossb.instances import from_dict
+from ossb.policies import POLICIES
+from ossb.simulation.seeds import instance_key, policy_stream
+from ossb.structures.base import Instance
+
+LONGEST_NAME = 200
+
+
+def label(value: Any, field: str) -> str:
+    """A name or key: one line of up to 200 characters that can be seen."""
+    found = text(value, field)
+    if not 0 < len(found) <= LONGEST_NAME:
+        raise InputError(field, f"have 1 to {LONGEST_NAME} characters", len(found))
+    for character in found:
+        if unicodedata.category(character)[0] == "C":
+            must = "hold no control or formatting characters"
+            raise InputError(field, must, f"U+{ord(character):04X}")
+    return found
+
+
+def definition(
+    name: str, instance: Instance | Mapping[str, Any], policy: str | Mapping[str, Any], seed: int
+) -> dict[str, Any]:
+    """A campaign's definition, checked, as plain data."""
+    label(name, "name")
+    known: Any = from_dict(dict(instance)) if isinstance(instance, Mapping) else instance
+    if not isinstance(known, Instance):
+        raise InputError("instance", "be an instance, or the keys of one", known)
+    if known.n_arms is None:  # type: ignore[attr-defined]
+        raise InputError("instance", "list its arms: a campaign numbers them")
+    if not isinstance(policy, str | Mapping):
+        raise InputError("policy", "be a name, or a table with a name", policy)
+    chosen = {"name": policy} if isinstance(policy, str) else dict(policy)
+    if "name" not in chosen:
+        raise InputError("policy.name", "be given")
+    parameters = {str(key): value for key, value in chosen.items() if key != "name"}
+    wanted = {"name": chosen["name"], **dict(sorted(parameters.items()))}
+    Player(known, wanted)
+    return {
+        "name": name,
+        "instance": known.to_dict(),
+        "policy": wanted,
+        "seed": integer(seed, "seed"),
+    }
+
+
+def create(storage: Storage, wanted: dict[str, Any], now: float) -> bool:
+    """Enter a new campaign; False where one of this name was entered meanwhile."""
+    known: Any = from_dict(wanted["instance"])
+    rng = policy_stream(wanted["seed"], instance_key(known.to_dict()), stream(wanted["policy"]), 0)
+    content = {
+        "format": FORMAT,
+        **wanted,
+        "memory": arrays.packed(Player(known, wanted["policy"]).start()),
+        "rng": arrays.rng_state(rng),
+    }
+    event = chained(GENESIS, 1, "created", now, content)
+    try:
+        storage.append(wanted["name"], [event]).result()
+    except Conflict:
+        return False
+    return True
+
+
+def stream(chosen: Mapping[str, Any]) -> str:
+    """The name of a policy's random stream: the one the simulator gives it."""
+    name = chosen["name"]
+    known = POLICIES[name].parameters
+    own = {k: v for k, v in chosen.items() if k != "name" and v != known[k]}
+    return str(name) + "".join(f",{k}={own[k]!r}" for k in sorted(own))

@@ -1,0 +1,49 @@
+"""A campaign's state as plain data."""
+
+from typing import Any
+
+import numpy as np
+
+from ossb.campaigns.ledger import STATUSES
+from ossb.campaigns.looking import plain
+from ossb.campaigns.state import State
+from ossb.tally import PHASES
+
+
+def described(state: State) -> dict[str, Any]:
+    """Definition, arms, what was played and told, and what is waited for."""
+    tally, instance = state.tally, state.instance
+    waiting = np.zeros(tally.plays.size, np.int64)
+    for place in state.pending:
+        waiting[state.decisions.arm[place]] += 1
+    sign = instance.sign
+    means = [float(sign * m) if n else None for m, n in zip(tally.means, tally.counts, strict=True)]
+    own = all(shown == [arm] for arm, shown in enumerate(state.reveals))
+    statuses = np.bincount(state.decisions.status, minlength=len(STATUSES))
+    return {
+        **state.definition,
+        "instance": instance.to_dict(),
+        "created": state.opened,
+        "closed": state.closed,
+        "events": state.number,
+        "arms": [
+            {"arm": plain(arm), "arm_name": instance.arm_name(arm)}
+            for arm in (instance.arm_at(place) for place in range(len(state.reveals)))
+        ],
+        "retired": sorted(state.retired),
+        "plays": (tally.plays - waiting).tolist(),
+        "means": means if own else [_mean(means, shown) for shown in state.reveals],
+        "components": {"counts": tally.counts.tolist(), "means": means},
+        "rounds": int(tally.clock[0]),
+        "phases": dict(zip(PHASES, tally.phases.tolist(), strict=True)),
+        "pending": len(state.pending),
+        "decisions": dict(zip(STATUSES, statuses.tolist(), strict=True)),
+    }
+
+
+def _mean(means: list[Any], shown: list[int]) -> float | None:
+    """The mean of what an arm shows; None where it shows nothing or was never seen."""
+    values = [means[component] for component in shown]
+    if not values or any(value is None for value in values):
+        return None
+    return float(sum(values))

@@ -1,0 +1,82 @@
+"""Decisions as users see them, and what became of them."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ossb.campaigns.events import Event
+from ossb.campaigns.ledger import STATUSES, TOLD, number_from
+from ossb.campaigns.looking import plain
+from ossb.campaigns.observations import Observations
+from ossb.campaigns.state import State
+from ossb.tally import PHASES
+
+
+class Decided(NamedTuple):
+    """What to do next."""
+
+    id: str
+    arm: int | list[int]
+    arm_name: str
+    phase: str
+
+
+class Elsewhere(NamedTuple):
+    """An observation that the ledger has no room for: the decision, and the event that holds it."""
+
+    place: int
+    event: int
+
+
+def decided(state: State, first: int, count: int) -> list[Decided]:
+    """Some decisions, in the order they were made."""
+    answers = []
+    for place in range(first, first + count):
+        arm = state.instance.arm_at(int(state.decisions.arm[place]))
+        answers.append(
+            Decided(
+                state.decisions.id_of(place),
+                plain(arm),
+                state.instance.arm_name(arm),
+                PHASES[int(state.decisions.phase[place])],
+            )
+        )
+    return answers
+
+
+def told_of(state: State, first: int, count: int) -> list[dict[str, Any]]:
+    """Some decisions with what became of them; lists stand in the journal, see ``with_lists``."""
+    decisions, several = state.decisions, Observations(state).several
+    entries = []
+    for place, decision in enumerate(decided(state, first, count), first):
+        told = decisions.status[place] == TOLD
+        observation: Any = None
+        if told and state.reveals[int(decisions.arm[place])]:
+            if several:
+                observation = Elsewhere(place, int(decisions.event[place]))
+            else:
+                observation = number_from(int(decisions.value[place]))
+        entries.append(
+            {
+                **decision._asdict(),
+                "status": STATUSES[int(decisions.status[place])],
+                "observation": observation,
+                "asked": float(decisions.asked[place]),
+                "told": float(decisions.told[place]) if told else None,
+            }
+        )
+    return entries
+
+
+def with_lists(
+    entries: list[dict[str, Any]], read: Callable[[int, int], Iterator[Event]]
+) -> list[dict[str, Any]]:
+    """Look up what the ledger has no room for, in the events from one number to another."""
+    wanted = {e["observation"].event for e in entries if isinstance(e["observation"], Elsewhere)}
+    found: dict[int, Any] = {}
+    for event in read(min(wanted), max(wanted)) if wanted else ():
+        if event.number in wanted:
+            found.update(dict(event.content["tells"]))
+    for entry in entries:
+        if isinstance(entry["observation"], Elsewhere):
+            entry["observation"] = found[entry["observation"].place]
+    return entries

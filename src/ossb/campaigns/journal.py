@@ -1,0 +1,243 @@
+"""A campaign's journal and its fold, kept in step with the store.
+
+Under the lock an event is made, folded into the state and handed to the store; the caller is
+answered once it is on disk.  If the store refuses it, the state is thrown away and folded anew
+from what is on disk, so that what was never written is never seen.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+from ossb.campaigns import snapshots
+from ossb.campaigns.events import GENESIS, Event, chained, follows
+from ossb.campaigns.state import State
+from ossb.campaigns.storage import Conflict, Corrupt, Storage, Unavailable
+from ossb.errors import OssbError
+
+SNAPSHOT_EVERY = 20_000  # events between snapshots, and at least a sixteenth of all
+CHECKED_AT_ONCE = 100_000  # events before the snapshot whose hashes are checked at the start
+BASE_EVERY = 500  # events folded anew before a nearer start is kept in memory
+ATTEMPTS = 200  # at an event that other servers keep coming before
+
+T = TypeVar("T")
+Change = Callable[[State], tuple[T, "Future[None] | None"]]
+
+
+class Unknown(OssbError):
+    """No such campaign, decision or arm."""
+
+
+class Journal:
+    """One campaign in a store, for one process; safe to use from several threads."""
+
+    def __init__(self, storage: Storage, name: str) -> None:
+        self._storage = storage
+        self._name = name
+        self._lock = threading.RLock()
+        self._last: Future[None] | None = None  # the newest append
+        self._stale = False  # whether the state holds what the store does not
+        self._damage: str | None = None
+        self._base: bytes | None = None
+        self._kept = 0
+        self._checked = False
+        self._loads = 0
+        self._state = self._load()
+
+    @contextmanager
+    def look(self) -> Iterator[State]:
+        """The state as it stands, nobody changing it meanwhile."""
+        with self._lock:
+            self._refresh()
+            yield self._state
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """Events on disk numbered above ``after``."""
+        return self._storage.read(self._name, after)
+
+    def event(self, number: int) -> Event:
+        """One event on disk."""
+        self.settle()
+        return next(self._storage.read(self._name, number - 1, number))
+
+    def settle(self) -> None:
+        """Wait until all that was appended is on disk, or refused."""
+        if self._last is not None:
+            wait([self._last])
+
+    def change(self, make: Change[T]) -> T:
+        """Make a change under the lock, and answer once it is on disk.
+
+        ``make`` records events and returns its answer and the append to wait for; it is called
+        again where another server came first.
+        """
+        for attempt in range(ATTEMPTS):
+            with self._lock:
+                self._refresh()
+                loads = self._loads
+                answer, waiting = make(self._state)
+            if waiting is None:
+                return answer
+            try:
+                waiting.result()
+                return answer
+            except Conflict:
+                self._doubt(loads)
+                time.sleep(min(0.05, 0.001 * attempt))
+            except OssbError:
+                self._doubt(loads)
+                raise
+        raise Unavailable(f"campaign {self._name!r} is busy: others keep changing it")
+
+    def record(
+        self, kind: str, now: float, content: dict[str, Any], folded: bool = False
+    ) -> "Future[None]":
+        """Fold an event, unless that is done already, and hand it to the store."""
+        state = self._state
+        event = chained(state.digest, state.number + 1, kind, now, content)
+        if folded:
+            state.number, state.digest = event.number, event.digest
+        else:
+            state.fold(event)
+        appended = self._last = self._storage.append(self._name, [event])
+        if state.number - self._kept >= max(SNAPSHOT_EVERY, state.number // 16):
+            self._kept = state.number
+            number, saved = state.number, snapshots.to_bytes(state)
+            appended.add_done_callback(
+                lambda done: None if done.exception() else self._keep(number, saved)
+            )
+        return appended
+
+    @property
+    def newest(self) -> "Future[None] | None":
+        """The newest append: who repeats what was recorded before waits for it."""
+        return self._last
+
+    def check(self) -> int:
+        """Check every hash on disk; returns how many events there are."""
+        number, expected = 0, self._storage.last(self._name)
+        for event in self._checked_events(0, GENESIS):
+            number = event.number
+        if number < expected:
+            raise _damaged(self._name, number + 1)
+        return number
+
+    def spoil(self) -> None:
+        """Say that the state was changed without an event: it is folded anew before next use."""
+        self._stale = True
+
+    # inside
+
+    def _keep(self, number: int, saved: bytes) -> None:
+        with suppress(OssbError):  # a snapshot is only a speed-up
+            self._storage.keep_snapshot(self._name, number, saved)
+
+    def _refresh(self) -> None:
+        """Bring the state to what is on disk and on its way there."""
+        if self._damage is not None:
+            raise Corrupt(self._damage)
+        if not self._stale and self._last is not None and self._last.done():
+            self._stale = self._last.exception() is not None
+        if self._stale:
+            self.settle()
+            self._state = self._load()
+            self._last, self._stale = None, False
+            self._loads += 1
+        elif self._storage.shared and (self._last is None or self._last.done()):
+            state = self._state
+            for event in self._checked_events(state.number, state.digest):
+                state.fold(event)
+
+    def _doubt(self, loads: int) -> None:
+        """An append failed: so will all that were made after it on the same state."""
+        with self._lock:
+            if self._loads == loads:
+                self._stale = True
+                with suppress(OssbError):  # the next to come tries again
+                    self._refresh()
+
+    def _load(self) -> State:
+        """The state on disk: from the nearest snapshot on, every hash checked."""
+        expected = self._storage.last(self._name)
+        created = next(self._checked_events(0, GENESIS, 1), None)
+        if created is None:
+            if expected > 0:
+                raise _damaged(self._name, 1)
+            raise Unknown(f"there is no campaign {self._name!r}")
+        state = self._from_snapshot(created)
+        if state.number > 1 and not self._checked:
+            self._check_before(state.number, state.digest)
+        self._checked = True
+        since = state.number
+        for event in self._checked_events(state.number, state.digest):
+            state.fold(event)
+        if state.number < expected:
+            raise _damaged(self._name, state.number + 1)
+        if self._storage.shared and state.number - since > BASE_EVERY:
+            self._base = snapshots.to_bytes(state)
+        if state.number - self._kept >= max(SNAPSHOT_EVERY, state.number // 16):
+            self._kept = state.number
+            self._keep(state.number, snapshots.to_bytes(state))
+        return state
+
+    def _from_snapshot(self, created: Event) -> State:
+        """The nearest state that is kept whole; the first where none can be used."""
+        kept = self._storage.snapshot(self._name)
+        for saved in (self._base, None if kept is None else kept[1]):
+            if saved is not None:
+                state = State(created)
+                try:
+                    snapshots.load(state, saved)
+                except snapshots.Unusable:
+                    continue
+                if kept is not None and saved is kept[1]:
+                    self._kept = state.number
+                return state
+        return State(created)
+
+    def _check_before(self, number: int, digest: str) -> None:
+        """Check the events that a snapshot stands for: at once, or aside where there are many."""
+
+        def check() -> None:
+            newest = GENESIS
+            last = 0
+            for event in self._checked_events(0, GENESIS, number):
+                last, newest = event.number, event.digest
+            if last < number or newest != digest:
+                raise _damaged(self._name, min(last + 1, number))
+
+        def check_aside() -> None:
+            try:
+                check()
+            except Corrupt as found:
+                self._damage = str(found)
+            except OssbError:
+                return  # the store has gone away
+
+        if number <= CHECKED_AT_ONCE:
+            check()
+        else:
+            threading.Thread(target=check_aside, name="ossb-check", daemon=True).start()
+
+    def _checked_events(self, number: int, digest: str, until: int = 2**62) -> Iterator[Event]:
+        """Events after a known one, each of them tied to the one before."""
+        events = self._storage.read(self._name, number, until)
+        while True:
+            try:
+                event = next(events, None)
+            except Corrupt as found:
+                message = f"event {number + 1} of campaign {self._name!r} cannot be read: {found}"
+                raise Corrupt(message) from None
+            if event is None:
+                return
+            if not follows(event, number, digest):
+                raise _damaged(self._name, number + 1)
+            number, digest = event.number, event.digest
+            yield event
+
+
+def _damaged(name: str, number: int) -> Corrupt:
+    return Corrupt(f"campaign {name!r} is damaged: event {number} is not what was written")

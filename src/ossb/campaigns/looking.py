@@ -1,0 +1,140 @@
+"""What a campaign's tally says: who leads, how surely, and what the bound asks for."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ossb.campaigns.player import Player
+from ossb.campaigns.stopping import threshold
+from ossb.certificates import to_certificate
+from ossb.errors import CertificationError, InputError
+from ossb.instances import from_dict
+from ossb.models.base import WEAKEST
+from ossb.structures.base import bound
+from ossb.tally import Tally
+
+
+class View(NamedTuple):
+    """What the arms that may be played have shown, taken at one moment."""
+
+    player: Player
+    tally: Tally
+    components: int  # of all arms, retired ones included
+    added: int  # arms added since the start
+
+
+def plain(arm: Any) -> int | list[int]:
+    """An arm as it is written."""
+    return [int(item) for item in arm] if isinstance(arm, tuple | list) else int(arm)
+
+
+def position_of_leader(view: View) -> int:
+    """The arm that leads among all arms: the likeliest best one, by what was told."""
+    instance: Any = view.player.instance
+    model = _model(instance)
+    if model is None:
+        seen = np.where(view.tally.counts > 0, view.tally.means, -math.inf)
+        leader = int(np.argmax(seen))
+    elif instance.unprojected() is None:
+        leader = int(model.project(view.tally, model.start()))
+    else:
+        leader = int(model.plug_in(view.tally, model.start()))
+    return leader if view.player.whole else int(view.player.arms[leader])
+
+
+def stopping(view: View, delta: float) -> dict[str, Any]:
+    """Whether the leader is the best arm with confidence 1 − δ.
+
+    Where there is no test, or nothing was told yet, ``statistic`` is None and ``reason`` says
+    why.
+    """
+    answer: dict[str, Any] = {"delta": delta, "statistic": None, "threshold": None, "met": False}
+    instance: Any = view.player.instance
+    model = _model(instance)
+    reason = instance.unprojected() if model is not None else "has no likelihood-ratio test"
+    if reason is not None:
+        return {**answer, "reason": f"this {instance.kind} structure {reason}"}
+    if len(instance.reveals()) == 1:
+        return {**answer, "met": True, "reason": "there is one arm"}
+    if not view.tally.counts.any():
+        return {**answer, "statistic": 0.0, "reason": "nothing was told yet"}
+    memory = model.start()
+    leader = int(model.project(view.tally, memory))
+    model.test(leader, view.tally, memory)
+    statistic = float(memory.numbers[WEAKEST])
+    # each set of arms that there ever was has its share of δ: Σ 1 / ((k + 1)(k + 2)) = 1
+    share = delta if not view.added else delta / ((view.added + 1) * (view.added + 2))
+    level = threshold(view.tally.counts, share, view.components)
+    answer.update(
+        statistic=statistic if math.isfinite(statistic) else None,
+        threshold=level,
+        met=bool(statistic > level),
+    )
+    return answer
+
+
+def rates_at_estimate(view: View, gap: float) -> dict[str, Any]:
+    """C and the rates at the estimated parameter, with their certificate.
+
+    Where the estimate has no bound, ``rates`` is None and ``reason`` says why.
+    """
+    try:
+        found = bound(_at_estimate(view), gap)
+    except (InputError, CertificationError) as error:
+        return {"value": None, "rates": None, "reason": str(error)}
+    player = view.player
+
+    def outside(arm: Any) -> int | list[int]:
+        if player.whole:
+            return plain(arm)
+        return plain(player.outer(arm))
+
+    return {
+        "value": found.value,
+        "lower": found.lower,
+        "upper": found.upper,
+        "best_arm": outside(found.best_arm),
+        "rates": [{"arm": outside(arm), "rate": float(rate)} for arm, rate in found.support],
+        "status": found.status,
+        "certificate": to_certificate([found]),
+    }
+
+
+def _model(instance: Any) -> Any:
+    return instance.model() if hasattr(instance, "model") else None
+
+
+def _at_estimate(view: View) -> Any:
+    """The instance with the estimate for its true parameter."""
+    instance: Any = view.player.instance
+    model = _model(instance)
+    if model is None or instance.unprojected() is not None:
+        raise InputError("instance", "have a maximum-likelihood estimate", instance.kind)
+    memory = model.start()
+    model.project(view.tally, memory)
+    keys = instance.to_dict()
+    signed = instance.sign * memory.estimate
+    keys[instance.parameter] = _parameter(instance, view, memory, signed).tolist()
+    return from_dict(keys)
+
+
+def _parameter(instance: Any, view: View, memory: Any, means: np.ndarray) -> np.ndarray:
+    """The parameter behind the estimated means of the components."""
+    if instance.kind == "dueling":
+        preferences = np.full((instance.n_items, instance.n_items), 0.5)
+        for (i, j), shown in zip(instance.pairs, instance.reveals(), strict=True):
+            if shown:
+                preferences[i, j] = means[shown[0]]
+                preferences[j, i] = 1.0 - means[shown[0]]
+        return preferences
+    if hasattr(memory, "phi"):
+        return np.asarray(memory.phi)
+    if instance.parameter == "phi" and getattr(instance, "feedback", "") != "semi_bandit":
+        found: np.ndarray = np.linalg.lstsq(instance.arms, means, rcond=None)[0]
+        return found
+    unseen = np.flatnonzero(view.tally.counts == 0)
+    if unseen.size and instance.kind in ("classical", "unimodal"):
+        name = instance.arm_name(int(unseen[0]))
+        raise InputError("estimate", f"know every arm: nothing was told of arm {name} yet")
+    return means

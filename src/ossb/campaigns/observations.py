@@ -1,0 +1,63 @@
+"""Observations as users tell them, checked; and taken back."""
+
+from typing import Any
+
+from ossb.campaigns.state import State
+from ossb.errors import InputError
+from ossb.fields import number
+
+WHOLE = ("bernoulli", "poisson")  # families of whole numbers: so are their sums
+
+
+class Observations:
+    """What the arms of a campaign can show."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._family = state.instance.plain_family
+        self.several = getattr(state.instance, "feedback", "") == "semi_bandit"
+
+    def read(self, place: int, value: Any, field: str) -> Any:
+        """What a decision showed, as its event holds it."""
+        return self.of_arm(int(self._state.decisions.arm[place]), value, field)
+
+    def of_arm(self, arm: int, value: Any, field: str) -> Any:
+        """What a play of an arm showed."""
+        components = self._state.reveals[arm]
+        if self.several:
+            if not isinstance(value, list | tuple) or len(value) != len(components):
+                must = f"be a list of {len(components)} numbers, one for each item"
+                raise InputError(field, must, value)
+            return [self._number(entry, f"{field}[{i}]") for i, entry in enumerate(value)]
+        if not components:  # a duel of an item with itself
+            if value is not None:
+                self._number(value, field)
+            return None
+        return self._number(value, field)
+
+    def _number(self, value: Any, field: str) -> float:
+        found = number(value, field) + 0.0  # −0.0 and 0.0 are one observation
+        if not self._family.covers(found):
+            kind = self._state.instance.observation
+            raise InputError(field, f"be a possible {kind} observation", found)
+        return found
+
+
+def without(state: State, place: int, observation: Any) -> list[float]:
+    """The means of what a decision showed, once its observation is taken back."""
+    values = observation if isinstance(observation, list) else [observation]
+    family, tally, sign = state.instance.family, state.tally, state.instance.sign
+    means = []
+    for component, value in zip(
+        state.reveals[int(state.decisions.arm[place])],
+        values if values != [None] else [],
+        strict=True,
+    ):
+        count = int(tally.counts[component])
+        total = float(tally.means[component]) * count
+        if state.instance.observation in WHOLE:
+            total = float(round(total))
+        mean = (total - sign * value) / (count - 1) if count > 1 else 0.0
+        # rounding must not put a mean outside the family's range
+        means.append(min(max(mean, family.lowest()), family.highest()) if count > 1 else 0.0)
+    return means

@@ -1,0 +1,140 @@
+"""A policy at play: on the arms that may be played now, with the memory that a state holds.
+
+It runs interpreted, which needs no compiler; where that is slow, the same code is compiled by
+another process into the cache and taken from there.  Both decide the same, bit for bit.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from ossb.campaigns import arrays
+from ossb.campaigns.rosters import n_units, places, restricted
+from ossb.kernels import kernel
+from ossb.policies import policy as make_policy
+from ossb.tally import Decision, Tally, empty_tally
+
+SLOW = 2e-3  # seconds of an interpreted step from which on compiling is worth it
+PATIENCE = 3  # slow steps before that
+
+
+@kernel
+def choose(policy: Any, tally: Tally, memory: Any, rng: Generator) -> Decision:
+    """The policy's decision."""
+    return policy.select(tally, memory, rng)
+
+
+class Player:
+    """A policy on some of an instance's arms.
+
+    Parameters
+    ----------
+    instance
+        All arms.
+    chosen
+        The policy's name and parameters.
+    left_out
+        Arms (items, for dueling) that may not be played.
+    """
+
+    def __init__(
+        self, instance: Any, chosen: Mapping[str, Any], left_out: Sequence[int] = ()
+    ) -> None:
+        self.whole = not left_out
+        if self.whole:
+            self.instance = instance
+        else:
+            out = set(left_out)
+            self.kept = [unit for unit in range(n_units(instance)) if unit not in out]
+            self.instance = restricted(instance, self.kept)
+            self.arms, self.components = places(instance, self.kept)
+        self._chosen = dict(chosen)
+        parameters = {key: value for key, value in chosen.items() if key != "name"}
+        self.policy: Any = make_policy(str(chosen["name"]), self.instance, **parameters)
+        self._template = self.policy.start()
+        self._step: Any = choose
+        self._slow_steps = 0
+        self._compiling: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> list[np.ndarray]:
+        """The arrays of a fresh memory."""
+        return [np.ascontiguousarray(leaf) for leaf in arrays.leaves(self.policy.start())]
+
+    def bind(self, memory: list[np.ndarray]) -> Any | None:
+        """A memory around saved arrays; None where this version's has another shape."""
+        return arrays.rebuilt(self._template, memory)
+
+    def view(self, tally: Tally) -> Tally:
+        """What the policy sees of a tally."""
+        if self.whole:
+            return tally
+        return Tally(
+            tally.counts[self.components],
+            tally.means[self.components],
+            tally.pending[self.components],
+            tally.plays[self.arms],
+            tally.phases,
+            tally.clock,
+        )
+
+    def select(self, tally: Tally, memory: Any, rng: Generator) -> Decision:
+        """The next arm, by its position among all arms."""
+        seen = self.view(tally)
+        self._look_for_compiled(seen, memory, rng)
+        started = time.perf_counter()
+        decision = self._step(self.policy, seen, memory, rng)
+        if self._step is choose and time.perf_counter() - started > SLOW:
+            self._slow_steps += 1
+        arm = int(decision.arm)
+        return Decision(arm if self.whole else int(self.arms[arm]), int(decision.phase))
+
+    def outer(self, arm: Any) -> Any:
+        """How all arms call an arm of these."""
+        if isinstance(arm, tuple):
+            return tuple(self.kept[item] for item in arm)
+        return self.kept[arm]
+
+    def finish_compiling(self) -> None:
+        """Compile now, in this process."""
+        reveals = self.instance.reveals()
+        n_components = 1 + max(max(shown, default=-1) for shown in reveals)
+        tally = empty_tally(n_components, len(reveals))
+        rng = np.random.Generator(np.random.PCG64(0))
+        choose.compiled(self.policy, tally, self.policy.start(), rng)
+        self._step = choose.compiled
+
+    def _look_for_compiled(self, tally: Tally, memory: Any, rng: Generator) -> None:
+        if self._step is not choose or self._slow_steps < PATIENCE:
+            return
+        if self._compiling is None:
+            if choose.is_compiled(self.policy, tally, memory, rng):
+                self._step = choose.compiled
+            else:
+                self._compiling = compile_aside(self.instance.to_dict(), self._chosen)
+        elif self._compiling.poll() is not None:
+            if self._compiling.returncode == 0 and choose.is_compiled(
+                self.policy, tally, memory, rng
+            ):
+                self._step = choose.compiled
+            else:  # no compiler, no cache: go on as before
+                self._slow_steps = -(10**9)
+
+
+def compile_aside(instance: dict[str, Any], chosen: dict[str, Any]) -> "subprocess.Popen[bytes]":
+    """Compile a policy's step into the cache, in a process of its own."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ossb.campaigns.compile"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps({"instance": instance, "policy": chosen}).encode())
+    process.stdin.close()
+    return process

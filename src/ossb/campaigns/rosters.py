@@ -1,0 +1,213 @@
+"""Arms that come and go: the same structure on fewer arms, or on one more.
+
+What can be retired or added is an arm, or an item where arms are pairs of items (dueling).
+
+- classical: any arm; a new one brings nothing but its name.
+- linear, generalised linear: any arm; a new one brings its ``features``.
+- lipschitz: any arm; a new one brings its ``point``, or its ``distances`` to all arms before it.
+- unimodal: any arm.  Its neighbours become neighbours of one another, which keeps means
+  unimodal on the rest: a path that rises through the arm rises without it.  A new arm brings its
+  ``neighbours``, or the two it stands ``between``; without either it stands at the end of the
+  line.
+- dueling: any item; the rest must still have a Condorcet winner, which nobody can check
+  beforehand.
+
+Other structures tie their arms together in ways that do not restrict: they refuse.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ossb import fields as read
+from ossb.errors import InputError
+from ossb.instances import from_dict
+
+Keys = dict[str, Any]
+
+
+def n_units(instance: Any) -> int:
+    """How many arms (items, for dueling) there are to retire."""
+    return int(instance.n_items if instance.kind == "dueling" else instance.n_arms)
+
+
+def restricted(instance: Any, kept: Sequence[int]) -> Any:
+    """The structure on some of its arms (items), in increasing order."""
+    _known(instance, "have all its arms: those of {kind} structures belong together")
+    keys = _bare(instance)
+    _REDUCE[instance.kind](instance, list(kept), keys)
+    if len(instance.arm_names):
+        keys["arm_names"] = [instance.arm_names[unit] for unit in kept]
+    return from_dict(keys)
+
+
+def extended(instance: Any, arm: Mapping[str, Any]) -> Any:
+    """The structure with one more arm (item), which comes last."""
+    _known(instance, "not be added: the arms of {kind} structures belong together")
+    keys, given = _bare(instance), dict(arm)
+    name = given.pop("name", None)
+    if len(instance.arm_names):
+        called = read.text(name, "arm.name") if name is not None else str(n_units(instance))
+        keys["arm_names"] = [*instance.arm_names, called]
+    elif name is not None:
+        raise InputError("arm.name", "be left out: the other arms have no names", name)
+    _GROW[instance.kind](instance, given, keys)
+    for key in given:
+        raise InputError(f"arm.{key}", f"be left out of a new arm of {instance.kind}")
+    return from_dict(keys)
+
+
+def places(instance: Any, kept: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the arms and of the components that remain, in the restricted order."""
+    if instance.kind != "dueling":
+        return np.array(kept, dtype=np.int64), np.array(kept, dtype=np.int64)
+    wanted, reveals = set(kept), instance.reveals()
+    arms = [x for x, pair in enumerate(instance.pairs) if wanted.issuperset(pair)]
+    components = [shown for x in arms for shown in reveals[x]]
+    return np.array(arms, dtype=np.int64), np.array(components, dtype=np.int64)
+
+
+def moves(old: Any, new: Any) -> dict[str, list[int]]:
+    """Where the arms and components of an instance stand in the extended one."""
+    if old.kind != "dueling":
+        return {"arms": list(range(old.n_arms)), "components": list(range(old.n_arms))}
+    place = {pair: x for x, pair in enumerate(new.pairs)}
+    reveals = new.reveals()
+    arms = [place[pair] for pair in old.pairs]
+    components = [reveals[place[pair]][0] for pair in old.pairs if pair[0] != pair[1]]
+    return {"arms": arms, "components": components}
+
+
+def _known(instance: Any, must: str) -> None:
+    if instance.kind not in _REDUCE:
+        raise InputError("arm", must.format(kind=instance.kind))
+
+
+def _bare(instance: Any) -> Keys:
+    """The keys of an instance without its true parameter and its arms' names."""
+    keys: Keys = instance.to_dict()
+    for key in (instance.parameter, "arm_names"):
+        keys.pop(key, None)
+    return keys
+
+
+def _fewer_classical(instance: Any, kept: list[int], keys: Keys) -> None:
+    keys["n_arms"] = len(kept)
+
+
+def _one_classical(instance: Any, given: Keys, keys: Keys) -> None:
+    keys["n_arms"] = instance.n_arms + 1
+
+
+def _fewer_linear(instance: Any, kept: list[int], keys: Keys) -> None:
+    keys["arms"] = instance.arms[kept].tolist()
+
+
+def _one_linear(instance: Any, given: Keys, keys: Keys) -> None:
+    if "features" not in given:
+        raise InputError("arm.features", "be given")
+    row = read.vector(given.pop("features"), "arm.features", instance.arms.shape[1])
+    keys["arms"] = [*instance.arms.tolist(), row.tolist()]
+
+
+def _fewer_lipschitz(instance: Any, kept: list[int], keys: Keys) -> None:
+    if instance.distances is None:
+        keys["points"] = instance.points[kept].tolist()
+    else:  # with detours over the arms left out
+        keys["distances"] = instance.metric[np.ix_(kept, kept)].tolist()
+
+
+def _one_lipschitz(instance: Any, given: Keys, keys: Keys) -> None:
+    if instance.distances is None:
+        if "point" not in given:
+            raise InputError("arm.point", "be given")
+        point = given.pop("point")
+        if instance.points.ndim == 1:
+            keys["points"] = [*instance.points.tolist(), read.number(point, "arm.point")]
+        else:
+            place = read.vector(point, "arm.point", instance.points.shape[1])
+            keys["points"] = [*instance.points.tolist(), place.tolist()]
+        return
+    if "distances" not in given:
+        raise InputError("arm.distances", "be given, one to each arm before it")
+    row = read.vector(given.pop("distances"), "arm.distances", instance.n_arms)
+    table = np.zeros((row.size + 1, row.size + 1))
+    table[:-1, :-1] = instance.distances
+    table[-1, :-1] = table[:-1, -1] = row
+    keys["distances"] = table.tolist()
+
+
+def _edges(instance: Any) -> set[tuple[int, int]]:
+    return {(a, b) for a, near in enumerate(instance.neighbours) for b in near if a < b}
+
+
+def _fewer_unimodal(instance: Any, kept: list[int], keys: Keys) -> None:
+    keys["n_arms"] = len(kept)
+    if instance.edges is None:
+        return
+    near = [set(arms) for arms in instance.neighbours]
+    for gone in set(range(instance.n_arms)).difference(kept):
+        for a, b in combinations(sorted(near[gone]), 2):
+            near[a].add(b)
+            near[b].add(a)
+        for a in near[gone]:
+            near[a].discard(gone)
+        near[gone].clear()
+    number = {arm: place for place, arm in enumerate(kept)}
+    keys["edges"] = sorted([number[a], number[b]] for a in kept for b in near[a] if a < b)
+
+
+def _one_unimodal(instance: Any, given: Keys, keys: Keys) -> None:
+    new = instance.n_arms
+    keys["n_arms"] = new + 1
+    if "between" in given and "neighbours" in given:
+        raise InputError("arm.between", "be left out: neighbours are given")
+    if "between" in given:
+        ends = sorted(read.pairs([given.pop("between")], "arm.between", new)[0].tolist())
+        edges = _edges(instance)
+        if tuple(ends) not in edges:
+            raise InputError("arm.between", "be two neighbours", ends)
+        edges.discard((ends[0], ends[1]))
+    elif "neighbours" in given:
+        ends = [_arm(x, f"arm.neighbours[{i}]", new) for i, x in enumerate(given.pop("neighbours"))]
+        edges = _edges(instance)
+    elif instance.edges is None:
+        return
+    else:
+        raise InputError("arm.neighbours", "be given")
+    keys["edges"] = sorted([a, b] for a, b in edges | {(end, new) for end in ends})
+
+
+def _fewer_items(instance: Any, kept: list[int], keys: Keys) -> None:
+    keys["n_items"] = len(kept)
+
+
+def _one_item(instance: Any, given: Keys, keys: Keys) -> None:
+    keys["n_items"] = instance.n_items + 1
+
+
+def _arm(value: Any, field: str, n_arms: int) -> int:
+    arm = read.integer(value, field)
+    if arm >= n_arms:
+        raise InputError(field, f"be below {n_arms}", arm)
+    return arm
+
+
+_REDUCE: dict[str, Callable[[Any, list[int], Keys], None]] = {
+    "classical": _fewer_classical,
+    "linear": _fewer_linear,
+    "generalized_linear": _fewer_linear,
+    "lipschitz": _fewer_lipschitz,
+    "unimodal": _fewer_unimodal,
+    "dueling": _fewer_items,
+}
+_GROW: dict[str, Callable[[Any, Keys, Keys], None]] = {
+    "classical": _one_classical,
+    "linear": _one_linear,
+    "generalized_linear": _one_linear,
+    "lipschitz": _one_lipschitz,
+    "unimodal": _one_unimodal,
+    "dueling": _one_item,
+}
