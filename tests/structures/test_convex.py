@@ -45,7 +45,8 @@ def test_rates_for_a_ball_are_feasible_and_tight(radius):
 
 def test_the_value_does_not_decrease_with_the_radius():
     values = [certified(ball(r, observation="bernoulli")).value for r in (0.24, 0.26, 0.4)]
-    assert values == sorted(values)
+    assert values[0] < values[1] * (1 + 2e-6)
+    assert values[1] == pytest.approx(values[2], rel=2e-6) or values[1] < values[2]
 
 
 @pytest.mark.parametrize(("instance", "expected"), golden.parameters("polytope"))
