@@ -30,8 +30,9 @@ class State:
             key: content[key] for key in ("name", "instance", "policy", "seed")
         }
         self.opened = created.time
-        self.instance: Any = from_dict(content["instance"])
-        self.reveals: list[list[int]] = self.instance.reveals()
+        instance: Any = from_dict(content["instance"])
+        self.instance = instance
+        self.reveals: list[list[int]] = instance.reveals()
         self.tally: Tally = empty_tally(_n_components(self.reveals), len(self.reveals))
         self.memory = arrays.unpacked(content["memory"])  # of the policy on the arms not retired
         self.rng = np.random.Generator(np.random.PCG64(0))
@@ -129,7 +130,8 @@ class State:
 
     def _arm_added(self, event: Event, content: dict[str, Any]) -> None:
         old = self.tally
-        self.instance = from_dict(content["instance"])
+        instance: Any = from_dict(content["instance"])
+        self.instance = instance
         self.reveals = self.instance.reveals()
         self.tally = empty_tally(_n_components(self.reveals), len(self.reveals))
         arms = np.array(content["arms"], dtype=np.int64)

@@ -53,7 +53,11 @@ class PostgreSQLStorage:
         self._local = threading.local()
         self._connections: list[Any] = []
         self._closed = False
-        self._prepare()
+        try:
+            self._prepare()
+        except BaseException:
+            self._let_go()
+            raise
         self._writer = Writer(self._commit)
 
     def _connection(self) -> Any:
@@ -138,6 +142,9 @@ class PostgreSQLStorage:
 
     def close(self) -> None:
         self._writer.close()
+        self._let_go()
+
+    def _let_go(self) -> None:
         self._closed = True
         for connection in self._connections:
             connection.close()

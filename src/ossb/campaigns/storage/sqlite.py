@@ -67,7 +67,7 @@ class SQLiteStorage:
         try:
             self._prepare()
         except BaseException:
-            os.close(self._lock)
+            self._let_go()
             raise
         self._writer = Writer(self._commit)
 
@@ -165,6 +165,9 @@ class SQLiteStorage:
 
     def close(self) -> None:
         self._writer.close()
+        self._let_go()
+
+    def _let_go(self) -> None:
         if self._lock >= 0:
             for connection in self._connections:
                 connection.close()

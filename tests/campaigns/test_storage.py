@@ -1,0 +1,255 @@
+"""One contract for all stores."""
+
+import sqlite3
+import subprocess
+import sys
+import threading
+from concurrent.futures import wait
+
+import pytest
+
+from ossb.campaigns import Conflict, Corrupt, InUse, Unavailable, open_storage
+from ossb.campaigns.events import GENESIS, chained
+from ossb.campaigns.storage.writer import Writer
+from ossb.errors import InputError
+
+
+def chain(count, name="a"):
+    events, previous = [], GENESIS
+    for number in range(1, count + 1):
+        event = chained(previous, number, "told", 0.1 * number, {"name": name, "é": "☃"})
+        events.append(event)
+        previous = event.digest
+    return events
+
+
+def test_appended_events_are_read_back_as_they_were(storage):
+    events = chain(5)
+    storage.append("a", events[:2]).result()
+    storage.append("a", events[2:]).result()
+    assert list(storage.read("a")) == events
+    assert storage.last("a") == 5
+
+
+def test_reading_starts_and_ends_where_asked(storage):
+    events = chain(6)
+    storage.append("a", events).result()
+    assert list(storage.read("a", 4)) == events[4:]
+    assert list(storage.read("a", 1, 3)) == events[1:3]
+    assert list(storage.read("a", 6)) == []
+
+
+def test_what_is_not_there_is_empty(storage):
+    assert storage.names() == []
+    assert list(storage.read("a")) == []
+    assert storage.last("a") == 0
+    assert storage.snapshot("a") is None
+
+
+def test_names_stand_in_order_of_creation(storage):
+    for name in ("b", "a", "ü; DROP TABLE events", "c"):
+        storage.append(name, chain(1, name)).result()
+    assert storage.names() == ["b", "a", "ü; DROP TABLE events", "c"]
+
+
+@pytest.mark.parametrize("place", [0, 1, 3, 4])
+def test_an_event_out_of_turn_is_a_conflict_and_leaves_no_trace(storage, place):
+    events = chain(5)
+    storage.append("a", events[:2]).result()
+    with pytest.raises(Conflict):
+        storage.append("a", [events[place]]).result()
+    assert list(storage.read("a")) == events[:2]
+    storage.append("a", events[2:]).result()
+
+
+def test_a_conflict_does_not_create_a_campaign(storage):
+    with pytest.raises(Conflict):
+        storage.append("a", chain(2)[1:]).result()
+    assert storage.names() == []
+
+
+def test_a_conflict_spares_its_neighbours_in_a_group(storage):
+    events, others = chain(3), chain(3, "b")
+    answers = [
+        storage.append("a", events[:1]),
+        storage.append("b", others[1:2]),
+        storage.append("a", events[1:2]),
+        storage.append("b", others[:1]),
+    ]
+    wait(answers)
+    assert [type(answer.exception()) for answer in answers] == [
+        type(None),
+        Conflict,
+        type(None),
+        type(None),
+    ]
+    assert list(storage.read("a")) == events[:2]
+    assert list(storage.read("b")) == others[:1]
+
+
+def test_appends_from_many_threads_all_arrive(storage):
+    def append(name):
+        for event in chain(40, name):
+            storage.append(name, [event]).result()
+
+    threads = [threading.Thread(target=append, args=(f"c{i}",)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for i in range(4):
+        assert list(storage.read(f"c{i}")) == chain(40, f"c{i}")
+
+
+def test_one_of_two_at_the_same_number_wins(storage):
+    first = chain(1)
+    answers = [storage.append("a", first) for _ in range(8)]
+    wait(answers)
+    assert sum(answer.exception() is None for answer in answers) == 1
+    assert list(storage.read("a")) == first
+
+
+def test_the_newest_snapshot_is_kept(storage):
+    storage.append("a", chain(3)).result()
+    storage.keep_snapshot("a", 2, b"two\0\xff")
+    assert storage.snapshot("a") == (2, b"two\0\xff")
+    storage.keep_snapshot("a", 3, b"three")
+    storage.keep_snapshot("a", 1, b"late")
+    assert storage.snapshot("a") == (3, b"three")
+
+
+def test_a_closed_store_refuses(storage):
+    storage.append("a", chain(1)).result()
+    storage.close()
+    storage.close()
+    with pytest.raises(Unavailable):
+        storage.append("a", chain(2)[1:]).result()
+
+
+def test_a_file_is_found_again(tmp_path):
+    url = f"sqlite:///{tmp_path / 'deep' / 'er' / 'campaigns.db'}"
+    store = open_storage(url)
+    store.append("a", chain(3)).result()
+    store.close()
+    store = open_storage(url)
+    assert list(store.read("a")) == chain(3)
+    store.close()
+
+
+def test_two_servers_on_one_database_see_one_order(database):
+    one, other = open_storage(database), open_storage(database)
+    events = chain(4)
+    one.append("a", events[:2]).result()
+    assert list(other.read("a")) == events[:2]
+    other.append("a", events[2:3]).result()
+    with pytest.raises(Conflict):
+        one.append("a", events[2:3]).result()
+    one.append("a", events[3:]).result()
+    assert list(other.read("a")) == events
+    one.close()
+    other.close()
+
+
+def test_postgresql_that_went_away_is_unavailable_until_it_is_back(postgresql, database):
+    store = open_storage(database)
+    events = chain(3)
+    store.append("a", events[:1]).result()
+    postgresql.kill()
+    with pytest.raises(Unavailable):
+        store.append("a", events[1:2]).result()
+    with pytest.raises(Unavailable):
+        list(store.read("a"))
+    with pytest.raises(Unavailable):
+        store.keep_snapshot("a", 1, b"")
+    with pytest.raises(Unavailable):
+        open_storage(database)
+    postgresql.start()
+    store.append("a", events[1:2]).result()
+    assert list(store.read("a")) == events[:2]
+    store.close()
+
+
+def test_a_second_process_is_refused(tmp_path):
+    path = tmp_path / "campaigns.db"
+    store = open_storage(f"sqlite:///{path}")
+    program = (
+        "from ossb.campaigns.storage import open_storage, InUse\n"
+        f"try: open_storage('sqlite:///{path}')\n"
+        "except InUse as error: print(error)"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "is in use by another process" in answer.stdout
+    with pytest.raises(InUse):
+        open_storage(f"sqlite:///{path}")
+    store.close()
+    open_storage(f"sqlite:///{path}").close()
+
+
+@pytest.mark.parametrize("url", ["", "campaigns.db", "sqlite:///", "mysql://x", "sqlite://x"])
+def test_other_urls_are_refused(url):
+    with pytest.raises(InputError, match="storage"):
+        open_storage(url)
+
+
+def test_a_file_that_is_no_store_is_refused(tmp_path):
+    path = tmp_path / "text.db"
+    path.write_text("not a database, but long enough to be looked at " * 40)
+    with pytest.raises(InputError, match="be a SQLite store"):
+        open_storage(f"sqlite:///{path}")
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="can be written"):
+        open_storage(f"sqlite:///{tmp_path / 'file' / 'campaigns.db'}")
+
+
+def test_a_store_of_another_format_is_refused(tmp_path, database):
+    path = tmp_path / "campaigns.db"
+    open_storage(f"sqlite:///{path}").close()
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE format SET version = 99")
+    connection.commit()
+    connection.close()
+    with pytest.raises(InputError, match="have format 1, got 99"):
+        open_storage(f"sqlite:///{path}")
+
+    import psycopg
+
+    open_storage(database).close()
+    with psycopg.connect(database) as server:
+        server.execute("UPDATE ossb_format SET version = 99")
+    with pytest.raises(InputError, match="have format 1, got 99"):
+        open_storage(database)
+
+
+def test_a_table_that_is_gone_is_damage(tmp_path):
+    path = tmp_path / "campaigns.db"
+    store = open_storage(f"sqlite:///{path}")
+    store.append("a", chain(1)).result()
+    other = sqlite3.connect(path)
+    other.execute("DROP TABLE events")
+    other.commit()
+    other.close()
+    with pytest.raises(Corrupt):
+        list(store.read("a"))
+    store.close()
+
+
+def test_a_writer_outlives_what_goes_wrong_in_a_commit():
+    calls = []
+
+    def commit(group):
+        calls.append(len(group))
+        if len(calls) == 1:
+            raise MemoryError("no room")
+        return {}
+
+    writer = Writer(commit)
+    with pytest.raises(Unavailable, match="no room"):
+        writer.append("a", chain(1)).result(10)
+    writer.append("a", chain(1)).result(10)
+    writer.close()
+    writer.close()
