@@ -10,7 +10,8 @@ improvement of all alternatives over the leader that one play of x brings,
 κ_t = k max(1, ln t / 8), m the largest share of one alternative in the expected improvement, and
 ν = 1 / (1 + Σ_j Φ(−z_j)) so that correlated alternatives are not counted twice.  The second part
 of h_t buys early what would be bought later anyway.  While the leader is the answer, the rule
-looks again after floor(N_leader / 100) rounds; a leader that shows nothing (a duel of an item
+looks again after floor(N_leader / 100) rounds, and at every ask while observations are on their
+way, since time stands still between tells; a leader that shows nothing (a duel of an item
 with itself) is played until h_t has grown enough for another arm.
 
 For independent Gaussian arms this attains the Lai–Robbins constant, and its threshold is the
@@ -68,7 +69,7 @@ class Hgl(NamedTuple):
 
     def select(self, tally: Tally, memory: HglMemory, rng: Generator) -> Decision:
         t = tally.clock[0] + 1.0
-        if t < memory.held[0]:
+        if t < memory.held[0] and not is_waiting(tally):
             return Decision(memory.held[1], EXPLOIT)
         first = self.model.unseen(tally)
         if first >= 0:
