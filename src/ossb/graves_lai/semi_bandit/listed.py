@@ -105,25 +105,20 @@ def reduce_items(arms: np.ndarray, leader: int, memory: SemiBanditMemory) -> Non
 
 
 @kernel
-def add_column(memory: SemiBanditMemory, arm: int, v: float) -> None:
-    """Let an arm be played, starting from rate times gap ``v``."""
-    at = memory.state[N]
-    if memory.position_of[COLUMN_OF, arm] < 0 and at < memory.column_arm.shape[0]:
-        memory.position_of[COLUMN_OF, arm] = at
-        memory.column_arm[at] = arm
-        memory.work.by_column[V, at] = v
-        memory.state[N] = at + 1
-
-
-@kernel
-def add_row(memory: SemiBanditMemory, arm: int) -> None:
-    """Require an alternative to be told apart."""
-    at = memory.state[M]
-    if memory.position_of[ROW_OF, arm] < 0 and at < memory.row_arm.shape[0]:
-        memory.position_of[ROW_OF, arm] = at
-        memory.row_arm[at] = arm
-        memory.work.by_row[Q, at] = 0.0
-        memory.state[M] = at + 1
+def enter(memory: SemiBanditMemory, kind: int, arm: int) -> None:
+    """Let an arm be played (COLUMN_OF), or require it to be told apart (ROW_OF)."""
+    size = N + kind
+    at = memory.state[size]
+    if arm >= 0 and memory.position_of[kind, arm] < 0 and at < memory.held_v.shape[0]:
+        memory.position_of[kind, arm] = at
+        memory.state[size] = at + 1
+        if kind == COLUMN_OF:
+            memory.column_arm[at] = arm
+            memory.held_v[at] = 0.0
+            memory.work.by_column[V, at] = 1.0
+        else:
+            memory.row_arm[at] = arm
+            memory.held_y[at] = 0.0
 
 
 @kernel
@@ -165,17 +160,14 @@ def seed(memory: SemiBanditMemory, phi: np.ndarray, n_arms: int) -> None:
             if memory.member[i, x] > 0.0:
                 possible = by_arm[INFORMATION, x] < NO_CONSTRAINT
                 if n_arms <= COMPLETE:
-                    add_column(memory, x, 1.0)
-                    if possible:
-                        add_row(memory, x)
+                    enter(memory, COLUMN_OF, x)
+                    enter(memory, ROW_OF, x if possible else -1)
                 if column < 0 or by_arm[GAP, x] < by_arm[GAP, column]:
                     column = x
                 if possible and (row < 0 or by_arm[GAP, x] < by_arm[GAP, row]):
                     row = x
-        if column >= 0:
-            add_column(memory, column, 1.0)
-        if row >= 0:
-            add_row(memory, row)
+        enter(memory, COLUMN_OF, column)
+        enter(memory, ROW_OF, row)
 
 
 @kernel
@@ -237,10 +229,9 @@ def hold(memory: SemiBanditMemory, upper: float, lower: float) -> None:
 
 
 @kernel
-def extend(memory: SemiBanditMemory, n_arms: int, slack: float) -> int:
-    """Add, for every item, the most violated row and column that have it; how many."""
+def extend(memory: SemiBanditMemory, n_arms: int, slack: float) -> None:
+    """Add, for every item, the most violated row and column that have it."""
     by_arm = memory.by_arm
-    before = memory.state[N] + memory.state[M]
     for i in range(memory.state[ITEMS]):
         row = -1
         column = -1
@@ -254,11 +245,8 @@ def extend(memory: SemiBanditMemory, n_arms: int, slack: float) -> int:
                 if by_arm[COLLECTED, x] > most:
                     most = by_arm[COLLECTED, x]
                     column = x
-        if row >= 0:
-            add_row(memory, row)
-        if column >= 0:
-            add_column(memory, column, 0.0)
-    return memory.state[N] + memory.state[M] - before
+        enter(memory, ROW_OF, row)
+        enter(memory, COLUMN_OF, column)
 
 
 @kernel

@@ -87,18 +87,13 @@ def verify(memory: SemiBanditMemory, n_arms: int) -> tuple[float, float, float]:
 
 
 @kernel
-def verify_again(memory: SemiBanditMemory, phi: np.ndarray, n_arms: int) -> float:
-    """The same by solving every alternative's program, for families without the cache."""
-    work = memory.work
-    load(phi, memory)
+def recall(memory: SemiBanditMemory) -> None:
+    """Make the held solution the working one, to have it checked at the gaps now set."""
+    by_column = memory.work.by_column
     for z in range(memory.state[N]):
-        gap = memory.by_arm[GAP, memory.column_arm[z]]
-        work.by_column[BEST_V, z] = memory.held_rate[z] * gap
+        by_column[BEST_V, z] = memory.held_rate[z] * memory.by_arm[GAP, memory.column_arm[z]]
     for x in range(memory.state[M]):
-        work.by_row[BEST_Y, x] = memory.held_y[x]
-    upper, lower = renew_bounds(memory.items, memory, n_arms)
-    hold(memory, upper, lower)
-    return 1.0 - lower / upper
+        memory.work.by_row[BEST_Y, x] = memory.held_y[x]
 
 
 @kernel
@@ -113,28 +108,6 @@ def carry_over(memory: SemiBanditMemory, n_arms: int, factor: float, heaviest: f
     for x in range(n_arms):
         collected = memory.by_arm[PULL_SUM, x] / memory.by_arm[GAP, x]
         memory.by_arm[COLLECTED, x] = collected / heaviest
-
-
-@kernel
-def begin_cold(arms: np.ndarray, phi: np.ndarray, leader: int, memory: SemiBanditMemory) -> None:
-    """Working sets and starting point from nothing."""
-    reduce_items(arms, leader, memory)
-    seed(memory, phi, arms.shape[0])
-    memory.state[COLD] += 1
-
-
-@kernel
-def grow(memory: SemiBanditMemory, n_arms: int, relative: float) -> int:
-    """Add violated rows and columns, making room first; how many."""
-    if max(memory.state[N], memory.state[M]) + memory.state[ITEMS] > memory.held_v.shape[0]:
-        compact(memory)
-    n, m = memory.state[N], memory.state[M]
-    added = extend(memory, n_arms, 0.1 * relative)
-    for z in range(n, memory.state[N]):
-        memory.held_v[z] = 0.0
-    for x in range(m, memory.state[M]):
-        memory.held_y[x] = 0.0
-    return added
 
 
 @kernel
@@ -165,62 +138,82 @@ def rates(
     out
         One rate per arm; 0 for the leader.
     """
-    # One kernel with one call of ``minimize``: numba optimises everything below a kernel anew
-    # for each kernel above it, so every further layer would cost seconds of compilation.
+    # One kernel with one call of each: numba compiles everything below a kernel anew for each
+    # kernel above it, so every further layer would cost seconds.
     n_arms = arms.shape[0]
     target = memory.bounds[TARGET]
     leader = set_gaps(arms, phi, memory)
     warm = memory.state[HELD] == 1 and memory.state[LEADER] == leader and memory.state[M] > 0
+    checking = warm and not memory.items.quadratic()
     relative = 1.0
-    if warm:
-        if memory.items.quadratic():
-            relative, factor, heaviest = verify(memory, n_arms)
-            carry_over(memory, n_arms, factor, heaviest)
-        else:
-            relative = verify_again(memory, phi, n_arms)
-            factor = memory.bounds[SCALE]
+    mu = 0.0
+    margin = COLD_MARGIN
+    inner = 0.5 * target
+    stalled = 0
+    if warm and not checking:
+        relative, factor, heaviest = verify(memory, n_arms)
         if relative <= max(kappa, target):
             memory.state[KEPT] += 1
             write(memory, factor, out)
             return relative
         warm = relative < NEAR
         if warm:
+            carry_over(memory, n_arms, factor, heaviest)
             memory.state[WARM] += 1
-    if not warm:
-        begin_cold(arms, phi, leader, memory)
-    mu = restart(memory, relative) if warm else 0.0
-    margin = 0.3 * relative if warm else COLD_MARGIN
-    inner = 0.5 * target if warm or memory.state[N] >= n_arms - 1 else max(0.5 * target, 0.01)
-    stalled = 0
+            margin = 0.3 * relative
+            mu = restart(memory, relative)
     for _ in range(MAX_ROUNDS):
-        if memory.state[M] == 0:
-            memory.state[HELD] = 1
-            write(memory, 0.0, out)
-            return 0.0
-        load(phi, memory)
-        upper, lower, _steps = minimize(
-            memory.items, memory.work, memory.state[ITEMS], memory.state[N], memory.state[M],
-            inner, mu, margin,
-        )  # fmt: skip
-        if mu > 0.0 and upper - lower > inner * upper:
-            for z in range(memory.state[N]):  # a warm start that failed: the same sets, cold
-                memory.work.by_column[V, z] = 1.0
+        if not warm:
+            warm = True
+            memory.state[COLD] += 1
+            reduce_items(arms, leader, memory)
+            seed(memory, phi, n_arms)
+            if memory.state[M] == 0:
+                memory.state[HELD] = 1
+                write(memory, 0.0, out)
+                return 0.0
             mu = 0.0
             margin = COLD_MARGIN
-            continue
+            inner = 0.5 * target if memory.state[N] >= n_arms - 1 else max(0.5 * target, 0.01)
+        load(phi, memory)
+        if checking:
+            recall(memory)
+        else:
+            upper, lower, _steps = minimize(
+                memory.items, memory.work, memory.state[ITEMS], memory.state[N],
+                memory.state[M], inner, mu, margin,
+            )  # fmt: skip
+            if mu > 0.0 and upper - lower > inner * upper:
+                for z in range(memory.state[N]):  # a warm start that failed: the same sets, cold
+                    memory.work.by_column[V, z] = 1.0
+                mu = 0.0
+                margin = COLD_MARGIN
+                continue
         upper, lower = renew_bounds(memory.items, memory, n_arms)
         hold(memory, upper, lower)
         relative = 1.0 - lower / upper
-        if relative <= target:
+        if relative <= (max(kappa, target) if checking else target):
+            memory.state[KEPT] += 1 if checking else 0
             break
-        if grow(memory, n_arms, relative) == 0:
+        if checking:
+            checking = False
+            warm = relative < NEAR
+            memory.state[WARM] += 1 if warm else 0
+            if not warm:
+                continue
+        n, m = memory.state[N], memory.state[M]
+        if max(n, m) + memory.state[ITEMS] > memory.held_v.shape[0]:
+            compact(memory)
+            n, m = memory.state[N], memory.state[M]
+        extend(memory, n_arms, 0.1 * relative)
+        if memory.state[N] + memory.state[M] > n + m:
+            stalled = 0
+            inner = max(0.5 * target, min(0.05, 0.1 * relative))
+        else:
             stalled = stalled + 1 if inner <= 0.5 * target else 0
             inner = 0.5 * target
             if stalled == 3:
                 break
-        else:
-            stalled = 0
-            inner = max(0.5 * target, min(0.05, 0.1 * relative))
         margin = 0.3 * relative
         mu = restart(memory, relative)
     cache(memory, n_arms)
