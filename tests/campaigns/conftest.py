@@ -19,6 +19,12 @@ def postgresql():
     server.stop()
 
 
+@pytest.fixture(autouse=True)
+def no_compiler(monkeypatch):
+    """Slow steps stay interpreted, whatever else this machine does."""
+    monkeypatch.setattr("ossb.campaigns.player.PATIENCE", 10**9)
+
+
 _databases = itertools.count()
 
 

@@ -1,7 +1,7 @@
 """Named tuples of arrays, and what changed in them, as plain data.
 
-A policy's memory may nest named tuples; its arrays are numbered in the order they are met.  A
-change is written as the flat places and values that differ, or whole where most differ.
+A policy's memory may nest named tuples; its arrays are numbered in the order they are met.
+Numbers in it are constants, since named tuples cannot change, and are left out.  A change is written as the flat places and values that differ, or whole where most differ.
 """
 
 import base64
@@ -18,8 +18,8 @@ def leaves(memory: Any) -> Iterator[np.ndarray]:
     elif isinstance(memory, tuple):
         for part in memory:
             yield from leaves(part)
-    else:
-        raise TypeError(f"a memory holds arrays only, got {type(memory).__name__}")
+    elif not isinstance(memory, int | float | np.number):
+        raise TypeError(f"a memory holds arrays and constants, got {type(memory).__name__}")
 
 
 def rebuilt(template: Any, arrays: Sequence[np.ndarray]) -> Any | None:
@@ -33,6 +33,8 @@ def rebuilt(template: Any, arrays: Sequence[np.ndarray]) -> Any | None:
 def _filled(template: Any, arrays: Iterator[np.ndarray]) -> Any:
     if isinstance(template, np.ndarray):
         return next(arrays)
+    if not isinstance(template, tuple):
+        return template
     parts = [_filled(part, arrays) for part in template]
     return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
 

@@ -7,6 +7,7 @@ another process into the cache and taken from there.  Both decide the same, bit 
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +22,8 @@ from ossb.policies import policy as make_policy
 from ossb.tally import Decision, Tally, empty_tally
 
 SLOW = 2e-3  # seconds of an interpreted step from which on compiling is worth it
-PATIENCE = 3  # slow steps before that
+PATIENCE = 20  # slow steps before that
+NEVER = 10**9
 
 
 @kernel
@@ -60,7 +62,7 @@ class Player:
         self._template = self.policy.start()
         self._step: Any = choose
         self._slow_steps = 0
-        self._compiling: subprocess.Popen[bytes] | None = None
+        self._compiling: threading.Thread | None = None
 
     def start(self) -> list[np.ndarray]:
         """The arrays of a fresh memory."""
@@ -87,9 +89,9 @@ class Player:
         """The next arm, by its position among all arms."""
         seen = self.view(tally)
         self._look_for_compiled(seen, memory, rng)
-        started = time.perf_counter()
+        started = time.thread_time()
         decision = self._step(self.policy, seen, memory, rng)
-        if self._step is choose and time.perf_counter() - started > SLOW:
+        if self._step is choose and time.thread_time() - started > SLOW:
             self._slow_steps += 1
         arm = int(decision.arm)
         return Decision(arm if self.whole else int(self.arms[arm]), int(decision.phase))
@@ -112,29 +114,24 @@ class Player:
     def _look_for_compiled(self, tally: Tally, memory: Any, rng: Generator) -> None:
         if self._step is not choose or self._slow_steps < PATIENCE:
             return
-        if self._compiling is None:
-            if choose.is_compiled(self.policy, tally, memory, rng):
-                self._step = choose.compiled
-            else:
-                self._compiling = compile_aside(self.instance.to_dict(), self._chosen)
-        elif self._compiling.poll() is not None:
-            if self._compiling.returncode == 0 and choose.is_compiled(
-                self.policy, tally, memory, rng
-            ):
-                self._step = choose.compiled
-            else:  # no compiler, no cache: go on as before
-                self._slow_steps = -(10**9)
+        if self._compiling is not None and self._compiling.is_alive():
+            return
+        if choose.is_compiled(self.policy, tally, memory, rng):
+            self._step = choose.compiled
+        elif self._compiling is None:
+            keys = (self.instance.to_dict(), self._chosen)
+            self._compiling = threading.Thread(target=compile_aside, args=keys, daemon=True)
+            self._compiling.start()
+        elif not self._compiling.is_alive():  # no compiler, no cache: go on as before
+            self._slow_steps = -NEVER
 
 
-def compile_aside(instance: dict[str, Any], chosen: dict[str, Any]) -> "subprocess.Popen[bytes]":
+def compile_aside(instance: dict[str, Any], chosen: dict[str, Any]) -> None:
     """Compile a policy's step into the cache, in a process of its own."""
-    process = subprocess.Popen(
+    subprocess.run(
         [sys.executable, "-m", "ossb.campaigns.compile"],
-        stdin=subprocess.PIPE,
+        input=json.dumps({"instance": instance, "policy": chosen}).encode(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        check=False,
     )
-    assert process.stdin is not None
-    process.stdin.write(json.dumps({"instance": instance, "policy": chosen}).encode())
-    process.stdin.close()
-    return process

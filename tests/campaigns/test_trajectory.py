@@ -1,0 +1,173 @@
+"""A campaign plays as the simulator does, bit for bit."""
+
+import numpy as np
+import pytest
+
+from ossb.campaigns import Campaign
+from ossb.campaigns.arrays import leaves, rng_state
+from ossb.campaigns.definition import stream
+from ossb.campaigns.player import Player
+from ossb.instances import from_dict
+from ossb.policies import POLICIES, policy
+from ossb.policies.base import refusal
+from ossb.simulation.environment import environment_of
+from ossb.simulation.seeds import instance_key, noise_stream, policy_stream
+from ossb.simulation.simulate import Timing, new_course, new_late, play
+from ossb.tally import empty_tally
+
+INSTANCES = {
+    "bernoulli": {"structure": "classical", "observation": "bernoulli", "theta": [0.3, 0.5, 0.6]},
+    "gaussian": {"structure": "classical", "theta": [0.0, 0.5, 1.0], "goal": "minimize"},
+    "poisson": {"structure": "classical", "observation": "poisson", "theta": [1.0, 2.0]},
+    "linear": {"structure": "linear", "arms": [[1, 0], [0, 1], [0.8, 0.7]], "phi": [1.0, 0.4]},
+    "glm": {
+        "structure": "generalized_linear",
+        "arms": [[1, 0], [0, 1], [0.8, 0.7]],
+        "phi": [1.0, 0.4],
+        "link": "logistic",
+        "observation": "bernoulli",
+    },
+    "lipschitz": {
+        "structure": "lipschitz",
+        "points": [0.0, 0.5, 1.0],
+        "lipschitz_constant": 1.0,
+        "theta": [0.2, 0.5, 0.4],
+        "observation": "bernoulli",
+    },
+    "unimodal": {"structure": "unimodal", "observation": "bernoulli", "theta": [0.2, 0.6, 0.4]},
+    "dueling": {
+        "structure": "dueling",
+        "preferences": [[0.5, 0.7, 0.8], [0.3, 0.5, 0.6], [0.2, 0.4, 0.5]],
+    },
+    "losing duels": {
+        "structure": "dueling",
+        "goal": "minimize",
+        "preferences": [[0.5, 0.7, 0.8], [0.3, 0.5, 0.6], [0.2, 0.4, 0.5]],
+    },
+    "semi-bandit": {
+        "structure": "combinatorial",
+        "feedback": "semi_bandit",
+        "arms": [[1, 1, 0], [0, 1, 1], [1, 0, 1]],
+        "phi": [0.3, 0.5, 0.6],
+    },
+}
+ROUNDS = 60
+
+
+def cases():
+    for label, keys in INSTANCES.items():
+        try:
+            instance = from_dict(keys)
+        except Exception:  # a structure that this version does not have
+            continue
+        for name, kind in POLICIES.items():
+            if refusal(kind, instance) is None:
+                yield pytest.param(keys, name, id=f"{label}-{name}")
+
+
+def simulated(instance, name, seed, timing, rounds, compiled=False):
+    record, environment = policy(name, instance), environment_of(instance)
+    tally = empty_tally(environment.means.size, environment.gaps.size)
+    memory, key = record.start(), instance_key(instance.to_dict())
+    rng = policy_stream(seed, key, stream({"name": name}), 0)
+    noise = noise_stream(seed, key, 0)
+    course, late = new_course(np.array([rounds])), new_late(environment, timing)
+    play(
+        record,
+        environment,
+        tally,
+        memory,
+        course,
+        late,
+        1,
+        rounds + 1,
+        rng,
+        noise,
+        timing,
+        compiled,
+    )
+    return tally, memory, rng
+
+
+def campaigned(instance, name, seed, timing, rounds):
+    campaign = Campaign.open("memory://", "c", instance=instance, policy=name, seed=seed)
+    environment = environment_of(instance)
+    noise = noise_stream(seed, instance_key(instance.to_dict()), 0)
+    waiting, several = [], getattr(instance, "feedback", "") == "semi_bandit"
+    for t in range(1, rounds + 1):
+        if (t - 1) % timing.batch == 0:
+            while waiting and waiting[0][0] + timing.delay < t:
+                _, id_, values = waiting.pop(0)
+                if not values:
+                    campaign.tell(id_)
+                else:
+                    campaign.tell(id_, values if several else values[0])
+        (decision,) = campaign.ask()
+        with campaign._journal.look() as state:
+            position = int(state.decisions.arm[-1])
+        values = [
+            instance.sign * float(environment.family.sample(environment.means[c], noise))
+            for c in instance.reveals()[position]
+        ]
+        waiting.append((t, decision.id, values))
+        if timing == Timing():
+            _, id_, values = waiting.pop(0)
+            campaign.tell(id_, values if several else (values[0] if values else None))
+    return campaign
+
+
+def assert_same(campaign, outcome):
+    tally, memory, rng = outcome
+    with campaign._journal.look() as state:
+        for ours, theirs in zip(state.tally, tally, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        for ours, theirs in zip(state.memory, leaves(memory), strict=True):
+            assert ours.tobytes() == np.ascontiguousarray(theirs).tobytes()
+        assert rng_state(state.rng) == rng_state(rng)
+
+
+@pytest.mark.parametrize(("keys", "name"), list(cases()))
+def test_a_campaign_plays_as_the_simulator_does(keys, name):
+    instance = from_dict(keys)
+    campaign = campaigned(instance, name, 7, Timing(), ROUNDS)
+    assert_same(campaign, simulated(instance, name, 7, Timing(), ROUNDS))
+
+
+@pytest.mark.parametrize("name", ["hgl", "ossb", "thompson"])
+def test_late_and_batched_tells_are_those_of_the_simulator(name):
+    instance = from_dict(INSTANCES["bernoulli"])
+    timing = Timing(batch=5, delay=7)
+    campaign = campaigned(instance, name, 3, timing, 100)
+    assert_same(campaign, simulated(instance, name, 3, timing, 100))
+
+
+def test_a_restarted_campaign_goes_on_as_the_simulator_does():
+    instance = from_dict(INSTANCES["bernoulli"])
+    campaign = campaigned(instance, "hgl", 7, Timing(), ROUNDS)
+    again = Campaign(campaign._storage, "c")
+    assert_same(again, simulated(instance, "hgl", 7, Timing(), ROUNDS))
+
+
+def test_compiled_steps_are_the_interpreted_ones():
+    """The campaign switches to compiled code when that is ready: nothing else changes."""
+    instance = from_dict(INSTANCES["bernoulli"])
+    chosen = {"name": "hgl"}
+    compiled, interpreted = Player(instance, chosen), Player(instance, chosen)
+    compiled.finish_compiling()
+    tally, noise = empty_tally(3, 3), np.random.default_rng(0)
+    memories = [player.bind(player.start()) for player in (compiled, interpreted)]
+    rng = np.random.Generator(np.random.PCG64(1))
+    for _ in range(200):
+        one = compiled.select(tally, memories[0], rng)
+        other = interpreted.select(tally, memories[1], rng)
+        assert one == other
+        assert type(one.arm) is int
+        tally.plays[one.arm] += 1
+        tally.phases[one.phase] += 1
+        tally.counts[one.arm] += 1
+        mean = tally.means[one.arm]
+        value = float(noise.random() < [0.3, 0.5, 0.6][one.arm])
+        tally.means[one.arm] += (value - mean) / tally.counts[one.arm]
+        tally.clock[0] += 1
+    for ours, theirs in zip(leaves(memories[0]), leaves(memories[1]), strict=True):
+        assert ours.tobytes() == theirs.tobytes()
