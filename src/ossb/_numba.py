@@ -8,10 +8,12 @@ from numba.core import types as numba_types
 from numba.core.caching import FunctionCache
 from numba.extending import overload_method
 
+from ossb._linking import InnerCompiler
 from ossb.kernels import OPTIONS, digest_of
 from ossb.records import publish
 
 types: Any = numba_types
+INNER = {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
 
 
 class DigestCache(FunctionCache):  # type: ignore[misc]
@@ -35,12 +37,15 @@ def _record_classes(sig: Any) -> Iterator[type]:
             yield from _record_classes(argument)
 
 
-def compile_function(function: Callable[..., Any], digest: str) -> Any:
-    """A dispatcher for the function, cached on disk where it has a file to be cached beside."""
+def compile_function(function: Callable[..., Any], digest: str, inner: bool = False) -> Any:
+    """A dispatcher for the function, cached on disk where it has a file to be cached beside.
+
+    An ``inner`` one is called from compiled code alone, and becomes part of that.
+    """
     publish()
-    dispatcher = numba.njit(**OPTIONS)(function)
+    dispatcher = numba.njit(**(INNER if inner else OPTIONS))(function)
     dispatcher.get_call_template = _plain_types(dispatcher.get_call_template)
-    if function.__module__ != "__main__":
+    if function.__module__ != "__main__" and not inner:
         dispatcher._cache = DigestCache(function, digest)
     return dispatcher
 
@@ -67,7 +72,7 @@ def publish_method(name: str, signature: Any) -> None:
 
     resolve.__signature__ = signature  # type: ignore[attr-defined]
     resolve.__name__ = name
-    overload_method(types.BaseNamedTuple, name, strict=False, jit_options=OPTIONS)(resolve)
+    overload_method(types.BaseNamedTuple, name, strict=False, jit_options=INNER)(resolve)
 
 
 def is_compiled(dispatcher: Any, arguments: tuple[Any, ...]) -> bool:

@@ -56,12 +56,19 @@ class Kernel(Generic[P, R]):
 
         return is_compiled(self.compiled, args)
 
+    @functools.cached_property
+    def _inner(self) -> Any:
+        """The compiled twin for callers that are compiled themselves."""
+        from ossb._numba import compile_function
+
+        return compile_function(self.function, digest_of(self.function), inner=True)
+
     @property
     def _numba_type_(self) -> Any:
         """What numba sees when compiled code refers to this kernel."""
         from ossb._numba import dispatcher_type
 
-        return dispatcher_type(self.compiled)
+        return dispatcher_type(self._inner)
 
 
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:
@@ -111,6 +118,7 @@ def _names(code: pytypes.CodeType) -> set[str]:
     return names
 
 
+@functools.cache
 def _source(thing: Any) -> str:
     try:
         return inspect.getsource(thing)
