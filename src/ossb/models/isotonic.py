@@ -28,6 +28,8 @@ class Fit(NamedTuple):
     heads: np.ndarray  # int64 (n_arms,): 1 where an arm is the top of a block
     level: np.ndarray  # float64 (n_arms,): mean of the block; after ``settle``, of each arm
     mass: np.ndarray  # float64 (n_arms,): weight of the block
+    branch: np.ndarray  # int64 (n_arms,): see ``bar_branches``
+    bar: np.ndarray  # float64 (n_arms,)
 
 
 def new_fit(n_arms: int) -> Fit:
@@ -40,6 +42,8 @@ def new_fit(n_arms: int) -> Fit:
         np.zeros(n, np.int64),
         np.zeros(n, np.int64),
         np.zeros(n),
+        np.zeros(n),
+        np.zeros(n, np.int64),
         np.zeros(n),
     )
 
@@ -147,6 +151,29 @@ def settle(fit: Fit) -> None:
 
 
 @kernel
+def bar_branches(
+    family: Family, top: int, means: np.ndarray, weights: np.ndarray, fit: Fit
+) -> None:
+    """A deviance that no mode in the same branch off the root can stay below.
+
+    With its mode at x, the neighbour of the root on the way to x is at least the root: pooling
+    these two alone costs ``bar[branch[x]]``.  The tree is the one rooted last, at ``top``.
+    """
+    for place in range(1, fit.order.shape[0]):
+        arm = fit.order[place]
+        if fit.parent[arm] != top:
+            fit.branch[arm] = fit.branch[fit.parent[arm]]
+            continue
+        fit.branch[arm] = arm
+        fit.bar[arm] = 0.0
+        if weights[arm] > 0.0 and weights[top] > 0.0 and means[arm] < means[top]:
+            mass = weights[arm] + weights[top]
+            common = (weights[arm] * means[arm] + weights[top] * means[top]) / mass
+            fit.bar[arm] = weights[arm] * family.kl(means[arm], common)
+            fit.bar[arm] += weights[top] * family.kl(means[top], common)
+
+
+@kernel
 def best_mode(
     family: Family,
     starts: np.ndarray,
@@ -166,10 +193,11 @@ def best_mode(
     least = fit_mode(family, starts, neighbours, mode, means, weights, math.inf, fit)
     if least > 0.0:
         start = mode
+        bar_branches(family, start, means, weights, fit)
         for x in range(means.shape[0]):
-            if x == start:
-                continue
             slack = 1e-12 * (1.0 + least)
+            if x == start or fit.bar[fit.branch[x]] > least + slack:
+                continue
             deviance = fit_mode(family, starts, neighbours, x, means, weights, least + slack, fit)
             if deviance < least - slack:
                 mode, least = x, deviance
