@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from structured_instances import INSTANCES, made_up
 
 from ossb.kernels import kernel
+from structured_instances import INSTANCES, made_up
 
 
 @kernel

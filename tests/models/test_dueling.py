@@ -1,10 +1,10 @@
 """Duels as policies see them: closed forms, the leader, ties, and goals that minimise."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
-from structured_instances import INSTANCES, PREFERENCES, made_up
 
 from ossb.families.bernoulli import bernoulli_kl
 from ossb.models.base import NU, SETTLED, WEAKEST
@@ -12,6 +12,7 @@ from ossb.models.dueling import smoothed_information
 from ossb.simulation import simulate
 from ossb.structures.dueling import Dueling
 from ossb.tally import empty_tally, observe
+from structured_instances import INSTANCES, PREFERENCES, made_up
 
 INSTANCE = INSTANCES["dueling"]
 
@@ -19,7 +20,7 @@ INSTANCE = INSTANCES["dueling"]
 def matrices(tally, n):
     """Means and counts of the duels, as matrices."""
     means, counts = np.full((n, n), 0.5), np.zeros((n, n))
-    for c, (i, k) in enumerate((i, k) for i in range(n) for k in range(i + 1, n)):
+    for c, (i, k) in enumerate(itertools.combinations(range(n), 2)):
         means[i, k], means[k, i] = tally.means[c], 1 - tally.means[c]
         counts[i, k] = counts[k, i] = tally.counts[c]
     return means, counts

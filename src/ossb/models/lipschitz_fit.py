@@ -17,7 +17,7 @@ from ossb.kernels import kernel
 
 REWEIGHTINGS = 30
 SETTLED_STEP = 1e-7  # relative to the spread of the means
-SWEEPS = 300
+SWEEPS = 60
 CLOSE = 1e-5  # relative error of a level: its square is that of the ratio
 LEAST_VARIANCE = 1e-12
 LEAST_WEIGHT = 1e-6  # of an arm never seen, so that it follows the others
@@ -143,12 +143,13 @@ def fits_already(distances: np.ndarray, theta: np.ndarray) -> bool:
 
 @kernel
 def bent(family: Family, mean: float, away: float, variance: float) -> float:
-    """The second derivative of d(mean − away, ·) at a mean, times the variance; kept near 1.
+    """The second derivative of d(mean − away, ·) at a mean, times the variance; from 1 to 3.
 
-    The variance is at most quadratic in the mean, so its central difference is its slope.
+    The variance is at most quadratic in the mean, so its central difference is its slope.  At
+    least 1, no step goes beyond the mean observed, even where the divergence is not convex.
     """
     slope = 5.0 * (family.variance(mean + 0.1) - family.variance(mean - 0.1))
-    return min(max(1.0 - away * slope / variance, 0.3), 3.0)
+    return min(max(1.0 - away * slope / variance, 1.0), 3.0)
 
 
 @kernel
