@@ -14,7 +14,6 @@ from ossb import fields as read
 from ossb.errors import InputError
 from ossb.graves_lai.independent import beyond, divergences
 from ossb.graves_lai.proof import Alternative, Arm, Support
-from ossb.graves_lai.semi_bandit.detours import feasible_detours, solve_paths
 from ossb.graves_lai.semi_bandit.implicit import feasible_factor, solve_implicit
 from ossb.graves_lai.semi_bandit.implicit_solution import ImplicitSolution, Items, heaviest_ratio
 from ossb.graves_lai.semi_bandit.matroid import least_information, solve_matroid
@@ -75,8 +74,11 @@ class ImplicitSemiBandit:
     def _found(self, gap: float) -> ImplicitSolution:
         if self.arm_set.is_matroid:
             return solve_matroid(self.arm_set, self.means, self.instance.family)
-        solve = solve_paths if self.instance.arm_set == "paths" else solve_implicit
-        return solve(self.arm_set, self.means, self.instance.sigma, gap)
+        if self.instance.arm_set == "paths":
+            from ossb.graves_lai.semi_bandit.detours import solve_paths  # loads scipy
+
+            return solve_paths(self.arm_set, self.means, self.instance.sigma, gap)
+        return solve_implicit(self.arm_set, self.means, self.instance.sigma, gap)
 
     def outside(self, parameter: np.ndarray) -> float:
         return beyond(self.instance.family, parameter)
@@ -100,6 +102,8 @@ class ImplicitSemiBandit:
         return ratio
 
     def information(self, support: Support) -> float:
+        from ossb.graves_lai.semi_bandit.detours import feasible_detours  # loads scipy
+
         weights = np.zeros(self.means.size)
         for arm, rate in support:
             weights[list(self.checked(arm))] += rate

@@ -6,7 +6,6 @@ weights y_k ≥ 0, Σ y / max_x (Σ_k y_k ½⟨δ_k, x⟩² / cost_x), the maxim
 """
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from ossb.graves_lai.linear.memory import span_basis
 
@@ -45,11 +44,14 @@ def feasible_scale(arms: np.ndarray, best: int, margins: np.ndarray, rates: np.n
     scale = np.sqrt((weighted * weighted).sum(axis=0))
     if weighted.shape[0] < z.shape[1] or not (scale > 0.0).all():
         return np.inf
-    factor = np.linalg.qr(weighted / scale, mode="r")
+    factor = np.asarray(np.linalg.qr(weighted / scale, mode="r"))
     pivots = np.abs(np.diag(factor))
     if not pivots.min() > 1e-14 * pivots.max():
         return np.inf
-    images = solve_triangular(factor, (z / scale).T, trans="T")
+    images = (z / scale).T.copy()
+    for i in range(factor.shape[0]):  # forward substitution with the transposed factor
+        images[i] -= factor[:i, i] @ images[:i]
+        images[i] /= factor[i, i]
     needed = (z != 0.0).any(axis=1)
     ratio = 2.0 * (images * images).sum(axis=0)[needed] / margins[needed] ** 2
     return float(ratio.max())
