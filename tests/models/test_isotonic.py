@@ -157,3 +157,25 @@ def test_compiled_fits_are_the_interpreted_ones_bit_for_bit():
         theirs = best_mode.compiled(GAUSSIAN, starts, neighbours, means, weights, two)
         assert ours == theirs
         assert (one.level == two.level).all()
+
+
+def test_the_highest_mean_is_not_always_the_mode():
+    means, weights = np.array([1.0, -5.0, 0.9, 0.95, 0.9]), np.array([1.0, 10.0, 50.0, 50.0, 50.0])
+    starts, neighbours = listed([(x, x + 1) for x in range(4)], 5)
+    mode, _ = best_mode(GAUSSIAN, starts, neighbours, means, weights, new_fit(5))
+    assert mode == 3
+    flat = np.array([1.2, 0.0, 1.1, 1.1, 0.3])  # modes 2 and 3 pool alike: the lower index
+    mode, _ = best_mode(GAUSSIAN, starts, neighbours, flat, weights, new_fit(5))
+    assert mode == 2
+
+
+def test_modes_across_a_deep_valley_are_skipped_and_rightly_so():
+    rng = np.random.default_rng(11)
+    starts, neighbours = listed([(x, x + 1) for x in range(9)], 10)
+    line = [(x, x + 1) for x in range(9)]
+    for _ in range(60):
+        means, weights = rng.normal(size=10), rng.integers(1, 200, 10).astype(float)
+        mode, least = best_mode(GAUSSIAN, starts, neighbours, means, weights, new_fit(10))
+        costs = [fitted(GAUSSIAN, line, x, means, weights)[0] for x in range(10)]
+        assert least == pytest.approx(min(costs))
+        assert costs[mode] == pytest.approx(min(costs))

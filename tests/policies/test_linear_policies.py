@@ -9,6 +9,7 @@ from ossb.errors import InputError
 from ossb.policies import policy
 from ossb.policies.end_of_optimism import HORIZON, LEADER, RECOVERY, STAGE, SUCCESS, WANTED
 from ossb.simulation import simulate
+from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.generalized_linear import GeneralizedLinear
 from ossb.structures.linear import Linear
 from ossb.structures.unimodal import Unimodal
@@ -218,3 +219,21 @@ def test_hgl_on_the_twelve_arms():
     theta = [0, 0.1, 0.2, 0.3, 0.4, 0.7, 0.5, 0.5, 0.4, 0.2, 0.2, 0.1]
     result = simulate(Unimodal(theta=theta), ["hgl"], 20000, 150, seed=1, workers=2)
     assert 40 < result.policies[0].regret.mean() < 200
+
+
+LISTED = [[1, 0, 0], [0, 1, 1], [1, 0, 1]]
+
+
+@pytest.mark.parametrize("name", ["linear-thompson", "glm-ucb", "oful", "end-of-optimism"])
+def test_combinatorial_arms_that_show_their_sum_are_linear_ones(name):
+    bandit = Combinatorial(feedback="bandit", arms=LISTED, phi=[0.2, 0.5, 0.4])
+    linear = Linear(arms=LISTED, phi=[0.2, 0.5, 0.4])
+    one, two = (
+        policy(name, instance).select(told([3, 3, 3], [0.2, 0.9, 0.6]), memory, rng)
+        for instance in (bandit, linear)
+        for memory, rng in [(policy(name, instance).start(), np.random.default_rng(1))]
+    )
+    assert one == two
+    shown = Combinatorial(feedback="semi_bandit", arms=LISTED, phi=[0.2, 0.5, 0.4])
+    with pytest.raises(InputError, match="needs bandit feedback"):
+        policy(name, shown)

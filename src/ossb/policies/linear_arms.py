@@ -50,11 +50,7 @@ def features_of(instance: Instance) -> np.ndarray:
 
 
 def shows_one_value(instance: Instance) -> str | None:
-    """Combinatorial arms are linear ones where they are listed and show their sum alone."""
-    if instance.kind != "combinatorial":
-        return None
-    if instance.feedback != "bandit":  # type: ignore[attr-defined]
+    """Combinatorial arms are linear ones where they show their sum alone (they are listed then)."""
+    if instance.kind == "combinatorial" and instance.feedback != "bandit":  # type: ignore[attr-defined]
         return "needs bandit feedback"
-    if instance.arms is None:  # type: ignore[attr-defined]
-        return "needs listed arms"
     return None
