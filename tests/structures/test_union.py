@@ -127,3 +127,10 @@ def test_to_dict_reads_back():
     json.dumps(content)
     again = Union(**{key: value for key, value in content.items() if key != "structure"})
     assert again.to_dict() == content
+
+
+def test_a_count_that_is_surely_zero():
+    pieces = [{"A": [[0, 0], [1, 0], [0, -1]], "b": [0.5, 1.8, 0.0]}, {"A": [[1, 0]], "b": [0.9]}]
+    answer = bound(Union(observation="poisson", theta=[1.3, 0.0], pieces=pieces))
+    assert answer.verify().valid
+    assert answer.value == pytest.approx(1.0, rel=1e-6)

@@ -147,6 +147,9 @@ class BernoulliDivergence:
         return np.where(slope == 0.0, 0.0, np.where(positive, known, ends))
 
 
+ROUNDING = 1e-12
+
+
 class PoissonDivergence:
     """theta ln(theta/m) − theta + m."""
 
@@ -174,8 +177,10 @@ class PoissonDivergence:
             known = np.where(
                 share < 1.0,
                 -weight * theta * excess(-np.minimum(share, 1.0)),
-                np.where((share <= 1.0) & (theta <= 0.0), 0.0, -np.inf),
+                -np.inf,
             )
-        known = np.where(theta <= 0.0, np.where(share <= 1.0, 0.0, -np.inf), known)
+        # at theta = 0 the divergence is m itself: a slope that equals the weight up to rounding
+        # is that weight, and nothing below 0 can be reached
+        known = np.where(theta <= 0.0, np.where(share <= 1.0 + ROUNDING, 0.0, -np.inf), known)
         free = np.where(slope <= 0.0, slope * theta, -np.inf)
         return np.where(slope == 0.0, 0.0, np.where(positive, known, free))
