@@ -8,7 +8,7 @@ for conservation and one dense system as large as the number of rows.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from ossb.graves_lai.semi_bandit.detour_search import Graph
@@ -91,7 +91,9 @@ def descend(graph: Graph, rows: Rows, flow: Flow, gap: float, mu: float) -> Flow
     for _ in range(MAX_STEPS):
         value = float(graph.cost @ w)
         gradient = rows.gradient(w)
-        mu = centering * float(q @ t) / t.size
+        # never far below what is asked: with more tight rows than free directions the system
+        # is singular in the limit
+        mu = max(centering * float(q @ t), 0.05 * gap * value) / t.size
         step_w, step_q, residual = _newton(graph, conserved, gradient, w, q, t, mu)
         if float(q @ t) <= 0.5 * gap * value and residual <= 0.5 * gap * value:
             break
@@ -154,7 +156,7 @@ def _newton(
             across = sparse.csc_array(weighted @ active.T)
             system -= across.T @ factor.solve(across.toarray())
         system[np.diag_indices_from(system)] += 1.0 / stiffness[stiff]
-        reaction = linalg.solve(system, active @ free, overwrite_a=True, check_finite=False)
+        reaction = np.linalg.solve(system, active @ free)
         step_w = free - project(active.T @ reaction)
     step_q = (mu - q * (gradient @ step_w)) / t - q
     stationary = project(pull + rest) / inverse

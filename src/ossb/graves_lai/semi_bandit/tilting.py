@@ -80,7 +80,7 @@ def bisect(
             if member[i, x] > 0.0:
                 other = family.tilted(means[i], w[i], tau)
                 gain += other - means[i]
-                slope += 1.0 / (w[i] * family.bend(means[i], other))
+                slope += 1.0 / w[i] / family.bend(means[i], other)  # the product may overflow
         if gain < need:
             low = tau
         else:
