@@ -31,6 +31,7 @@ from ossb.records import Flags, Floats, Ints, record
 from ossb.tally import Tally
 
 LEAST_VARIANCE = 1e-12
+EDGE = 1e-6  # rates are asked for at item means at least this far from the ends of their space
 
 
 class SemiBanditLook(NamedTuple):
@@ -44,6 +45,7 @@ class SemiBanditLook(NamedTuple):
     doubts: np.ndarray  # float64 (n_items,): v_i / N_i
     worth: np.ndarray  # float64 (n_items,): what one observation of each item buys
     rivals: np.ndarray  # bool (n_arms,): arms that are best with some item changed
+    inside: np.ndarray  # float64 (n_items,): the estimate, kept from the ends of the mean space
     program: SemiBanditMemory
 
 
@@ -110,6 +112,7 @@ class SemiBanditModel(NamedTuple):
             np.zeros(d),
             np.zeros(d),
             np.zeros(n, np.bool_),
+            np.zeros(d),
             start_program(self.arms, self.items),
         )
 
@@ -151,7 +154,10 @@ class SemiBanditModel(NamedTuple):
         return self.plug_in(tally, memory)
 
     def rates(self, leader: int, kappa: float, memory: SemiBanditLook, out: np.ndarray) -> float:
-        gap = program_rates(self.arms, memory.estimate, kappa, memory.program, out)
+        low, high = self.family.lowest() + EDGE, self.family.highest() - EDGE
+        for i in range(self.n_components):
+            memory.inside[i] = min(max(memory.estimate[i], low), high)
+        gap = program_rates(self.arms, memory.inside, kappa, memory.program, out)
         for x in range(self.n_arms):
             out[x] *= self.scale
         return gap

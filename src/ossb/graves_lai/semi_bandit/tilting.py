@@ -85,6 +85,9 @@ def bisect(
             low = tau
         else:
             high = tau
+        if not slope > 0.0:  # underflow: halve the bracket, or double what is too little
+            tau = low
+            continue
         step = (need - gain) / slope
         if abs(step) <= 1e-14 * tau or (high < math.inf and high - low <= 1e-15 * high):
             break
