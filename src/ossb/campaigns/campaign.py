@@ -22,6 +22,7 @@ from ossb.campaigns.player import Player
 from ossb.campaigns.rosters import extended, moves, n_units
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict, Storage, open_storage
+from ossb.campaigns.timeline import timeline
 from ossb.errors import InputError, OssbError
 from ossb.fields import integer, number
 from ossb.structures.base import Instance
@@ -343,7 +344,8 @@ class Campaign:
         """The Graves–Lai bound at the estimate: value, rates and certificate.
 
         ``{"value", "lower", "upper", "best_arm", "rates": [{"arm", "rate"}], "status",
-        "certificate"}``; ``rates`` is None, with a ``reason``, where the estimate has no bound.
+        "certificate", "gaps"}``, the gaps being what a play of each arm costs by the estimate;
+        ``rates`` is None, with a ``reason``, where the estimate has no bound.
         """
         view, _ = self._view()
         return looking.rates_at_estimate(view, gap)
@@ -365,6 +367,18 @@ class Campaign:
             entries = told_of(state, first, last - first)
         self._journal.settle()
         return with_lists(entries, lambda low, high: self._storage.read(self.name, low - 1, high))
+
+    def timeline(
+        self, bins: int = 60, gaps: Sequence[float | None] | None = None
+    ) -> dict[str, Any]:
+        """Phases and, given the arms' gaps, regret along the decisions, in a few bins."""
+        with self._journal.look() as state:
+            return timeline(state, integer(bins, "bins", least=1), gaps)
+
+    def id_of(self, number: int) -> str:
+        """The id of the decision of a number."""
+        with self._journal.look() as state:
+            return state.decisions.id_of(number)
 
     def events(self, after: int = 0) -> Iterable[Event]:
         """The journal's events numbered above ``after``."""
@@ -389,7 +403,9 @@ class Campaign:
         with self._journal.look() as state:
             player = self._players.of(state, frozenset(state.retired))
             tally = Tally(*(leaf.copy() for leaf in player.view(state.tally)))
-            view = looking.View(player, tally, state.tally.counts.size, state.added)
+            view = looking.View(
+                player, tally, state.tally.counts.size, state.added, len(state.reveals)
+            )
             return view, state.instance
 
     def _place(self, state: State, id_: Any, field: str) -> int:

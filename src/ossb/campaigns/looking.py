@@ -22,6 +22,7 @@ class View(NamedTuple):
     tally: Tally
     components: int  # of all arms, retired ones included
     added: int  # arms added since the start
+    arms: int  # retired ones included
 
 
 def plain(arm: Any) -> int | list[int]:
@@ -98,7 +99,23 @@ def rates_at_estimate(view: View, gap: float) -> dict[str, Any]:
         "rates": [{"arm": outside(arm), "rate": float(rate)} for arm, rate in found.support],
         "status": found.status,
         "certificate": to_certificate([found]),
+        "gaps": _gaps(view, found.instance),
     }
+
+
+def _gaps(view: View, estimated: Any) -> list[float | None]:
+    """What a play of each arm costs by the estimate; None for arms that are played no more."""
+    player = view.player
+    own = [
+        float(estimated.gap_of(estimated.arm_at(place)))
+        for place in range(len(estimated.reveals()))
+    ]
+    if player.whole:
+        return list(own)
+    gaps: list[float | None] = [None] * view.arms
+    for place, gap in zip(player.arms, own, strict=True):
+        gaps[int(place)] = gap
+    return gaps
 
 
 def _model(instance: Any) -> Any:
