@@ -344,7 +344,7 @@ def test_many_threads_on_one_campaign(campaign):
     def work():
         for _ in range(25):
             (decision,) = campaign.ask()
-            told.append((decision.id, campaign.tell(decision.id, decision.arm == 2 and 1.0 or 0)))
+            told.append((decision.id, campaign.tell(decision.id, int(decision.arm == 2))))
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:

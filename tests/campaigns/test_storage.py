@@ -23,17 +23,24 @@ def chain(count, name="a"):
     return events
 
 
+def append(storage, name, events):
+    """Append part of a chain."""
+    first = events[0].number
+    after = GENESIS if first == 1 else chain(first - 1, name)[-1].digest
+    return storage.append(name, events, after)
+
+
 def test_appended_events_are_read_back_as_they_were(storage):
     events = chain(5)
-    storage.append("a", events[:2]).result()
-    storage.append("a", events[2:]).result()
+    append(storage, "a", events[:2]).result()
+    append(storage, "a", events[2:]).result()
     assert list(storage.read("a")) == events
     assert storage.last("a") == 5
 
 
 def test_reading_starts_and_ends_where_asked(storage):
     events = chain(6)
-    storage.append("a", events).result()
+    append(storage, "a", events).result()
     assert list(storage.read("a", 4)) == events[4:]
     assert list(storage.read("a", 1, 3)) == events[1:3]
     assert list(storage.read("a", 6)) == []
@@ -48,33 +55,45 @@ def test_what_is_not_there_is_empty(storage):
 
 def test_names_stand_in_order_of_creation(storage):
     for name in ("b", "a", "ü; DROP TABLE events", "c"):
-        storage.append(name, chain(1, name)).result()
+        append(storage, name, chain(1, name)).result()
     assert storage.names() == ["b", "a", "ü; DROP TABLE events", "c"]
 
 
 @pytest.mark.parametrize("place", [0, 1, 3, 4])
 def test_an_event_out_of_turn_is_a_conflict_and_leaves_no_trace(storage, place):
     events = chain(5)
-    storage.append("a", events[:2]).result()
+    append(storage, "a", events[:2]).result()
     with pytest.raises(Conflict):
-        storage.append("a", [events[place]]).result()
+        append(storage, "a", [events[place]]).result()
     assert list(storage.read("a")) == events[:2]
-    storage.append("a", events[2:]).result()
+    append(storage, "a", events[2:]).result()
+
+
+def test_an_event_that_follows_another_one_of_the_same_number_is_a_conflict(storage):
+    """Two servers made different events 2: only what follows the one on disk may follow."""
+    first = chain(1)[0]
+    ours, theirs = (chained(first.digest, 2, "told", 0.0, {"of": who}) for who in "ab")
+    storage.append("a", [first]).result()
+    storage.append("a", [ours], first.digest).result()
+    third = chained(theirs.digest, 3, "told", 0.0, {})
+    with pytest.raises(Conflict):
+        storage.append("a", [third], theirs.digest).result()
+    assert list(storage.read("a")) == [first, ours]
 
 
 def test_a_conflict_does_not_create_a_campaign(storage):
     with pytest.raises(Conflict):
-        storage.append("a", chain(2)[1:]).result()
+        append(storage, "a", chain(2)[1:]).result()
     assert storage.names() == []
 
 
 def test_a_conflict_spares_its_neighbours_in_a_group(storage):
     events, others = chain(3), chain(3, "b")
     answers = [
-        storage.append("a", events[:1]),
-        storage.append("b", others[1:2]),
-        storage.append("a", events[1:2]),
-        storage.append("b", others[:1]),
+        append(storage, "a", events[:1]),
+        append(storage, "b", others[1:2]),
+        append(storage, "a", events[1:2]),
+        append(storage, "b", others[:1]),
     ]
     wait(answers)
     assert [type(answer.exception()) for answer in answers] == [
@@ -88,11 +107,11 @@ def test_a_conflict_spares_its_neighbours_in_a_group(storage):
 
 
 def test_appends_from_many_threads_all_arrive(storage):
-    def append(name):
+    def work(name):
         for event in chain(40, name):
-            storage.append(name, [event]).result()
+            append(storage, name, [event]).result()
 
-    threads = [threading.Thread(target=append, args=(f"c{i}",)) for i in range(4)]
+    threads = [threading.Thread(target=work, args=(f"c{i}",)) for i in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -103,14 +122,14 @@ def test_appends_from_many_threads_all_arrive(storage):
 
 def test_one_of_two_at_the_same_number_wins(storage):
     first = chain(1)
-    answers = [storage.append("a", first) for _ in range(8)]
+    answers = [append(storage, "a", first) for _ in range(8)]
     wait(answers)
     assert sum(answer.exception() is None for answer in answers) == 1
     assert list(storage.read("a")) == first
 
 
 def test_the_newest_snapshot_is_kept(storage):
-    storage.append("a", chain(3)).result()
+    append(storage, "a", chain(3)).result()
     storage.keep_snapshot("a", 2, b"two\0\xff")
     assert storage.snapshot("a") == (2, b"two\0\xff")
     storage.keep_snapshot("a", 3, b"three")
@@ -119,17 +138,17 @@ def test_the_newest_snapshot_is_kept(storage):
 
 
 def test_a_closed_store_refuses(storage):
-    storage.append("a", chain(1)).result()
+    append(storage, "a", chain(1)).result()
     storage.close()
     storage.close()
     with pytest.raises(Unavailable):
-        storage.append("a", chain(2)[1:]).result()
+        append(storage, "a", chain(2)[1:]).result()
 
 
 def test_a_file_is_found_again(tmp_path):
     url = f"sqlite:///{tmp_path / 'deep' / 'er' / 'campaigns.db'}"
     store = open_storage(url)
-    store.append("a", chain(3)).result()
+    append(store, "a", chain(3)).result()
     store.close()
     store = open_storage(url)
     assert list(store.read("a")) == chain(3)
@@ -139,12 +158,12 @@ def test_a_file_is_found_again(tmp_path):
 def test_two_servers_on_one_database_see_one_order(database):
     one, other = open_storage(database), open_storage(database)
     events = chain(4)
-    one.append("a", events[:2]).result()
+    append(one, "a", events[:2]).result()
     assert list(other.read("a")) == events[:2]
-    other.append("a", events[2:3]).result()
+    append(other, "a", events[2:3]).result()
     with pytest.raises(Conflict):
-        one.append("a", events[2:3]).result()
-    one.append("a", events[3:]).result()
+        append(one, "a", events[2:3]).result()
+    append(one, "a", events[3:]).result()
     assert list(other.read("a")) == events
     one.close()
     other.close()
@@ -153,10 +172,10 @@ def test_two_servers_on_one_database_see_one_order(database):
 def test_postgresql_that_went_away_is_unavailable_until_it_is_back(postgresql, database):
     store = open_storage(database)
     events = chain(3)
-    store.append("a", events[:1]).result()
+    append(store, "a", events[:1]).result()
     postgresql.kill()
     with pytest.raises(Unavailable):
-        store.append("a", events[1:2]).result()
+        append(store, "a", events[1:2]).result()
     with pytest.raises(Unavailable):
         list(store.read("a"))
     with pytest.raises(Unavailable):
@@ -164,7 +183,7 @@ def test_postgresql_that_went_away_is_unavailable_until_it_is_back(postgresql, d
     with pytest.raises(Unavailable):
         open_storage(database)
     postgresql.start()
-    store.append("a", events[1:2]).result()
+    append(store, "a", events[1:2]).result()
     assert list(store.read("a")) == events[:2]
     store.close()
 
@@ -228,7 +247,7 @@ def test_a_store_of_another_format_is_refused(tmp_path, database):
 def test_a_table_that_is_gone_is_damage(tmp_path):
     path = tmp_path / "campaigns.db"
     store = open_storage(f"sqlite:///{path}")
-    store.append("a", chain(1)).result()
+    append(store, "a", chain(1)).result()
     other = sqlite3.connect(path)
     other.execute("DROP TABLE events")
     other.commit()
@@ -249,7 +268,7 @@ def test_a_writer_outlives_what_goes_wrong_in_a_commit():
 
     writer = Writer(commit)
     with pytest.raises(Unavailable, match="no room"):
-        writer.append("a", chain(1)).result(10)
-    writer.append("a", chain(1)).result(10)
+        writer.append("a", chain(1), GENESIS).result(10)
+    writer.append("a", chain(1), GENESIS).result(10)
     writer.close()
     writer.close()

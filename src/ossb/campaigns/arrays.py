@@ -1,7 +1,8 @@
 """Named tuples of arrays, and what changed in them, as plain data.
 
 A policy's memory may nest named tuples; its arrays are numbered in the order they are met.
-Numbers in it are constants, since named tuples cannot change, and are left out.  A change is written as the flat places and values that differ, or whole where most differ.
+Numbers in it are constants, since named tuples cannot change, and are left out.  A change is
+written as the flat places and values that differ, or whole where most differ.
 """
 
 import base64

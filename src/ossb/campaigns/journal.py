@@ -76,9 +76,8 @@ class Journal:
         """
         for attempt in range(ATTEMPTS):
             with self._lock:
-                self._refresh()
+                answer, waiting = self._made(make)
                 loads = self._loads
-                answer, waiting = make(self._state)
             if waiting is None:
                 return answer
             try:
@@ -97,12 +96,13 @@ class Journal:
     ) -> "Future[None]":
         """Fold an event, unless that is done already, and hand it to the store."""
         state = self._state
-        event = chained(state.digest, state.number + 1, kind, now, content)
+        after = state.digest
+        event = chained(after, state.number + 1, kind, now, content)
         if folded:
             state.number, state.digest = event.number, event.digest
         else:
             state.fold(event)
-        appended = self._last = self._storage.append(self._name, [event])
+        appended = self._last = self._storage.append(self._name, [event], after)
         if state.number - self._kept >= max(SNAPSHOT_EVERY, state.number // 16):
             self._kept = state.number
             number, saved = state.number, snapshots.to_bytes(state)
@@ -131,6 +131,19 @@ class Journal:
 
     # inside
 
+    def _made(self, make: Change[T]) -> "tuple[T, Future[None] | None]":
+        self._refresh()
+        if not self._storage.shared or self._last is None:
+            return make(self._state)
+        try:
+            return make(self._state)
+        except OssbError:
+            # while an event is on its way those of other servers are not seen: a refusal only
+            # counts if it stands in what is on disk
+            self.settle()
+            self._refresh()
+            return make(self._state)
+
     def _keep(self, number: int, saved: bytes) -> None:
         with suppress(OssbError):  # a snapshot is only a speed-up
             self._storage.keep_snapshot(self._name, number, saved)
@@ -139,14 +152,15 @@ class Journal:
         """Bring the state to what is on disk and on its way there."""
         if self._damage is not None:
             raise Corrupt(self._damage)
-        if not self._stale and self._last is not None and self._last.done():
-            self._stale = self._last.exception() is not None
+        settled = self._last is None or self._last.done()  # looked at once: it changes meanwhile
+        if self._last is not None and settled and self._last.exception() is not None:
+            self._stale = True
         if self._stale:
             self.settle()
             self._state = self._load()
             self._last, self._stale = None, False
             self._loads += 1
-        elif self._storage.shared and (self._last is None or self._last.done()):
+        elif self._storage.shared and settled:
             state = self._state
             for event in self._checked_events(state.number, state.digest):
                 state.fold(event)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from typing import Protocol
 
-from ossb.campaigns.events import Event
+from ossb.campaigns.events import GENESIS, Event
 from ossb.errors import InputError, OssbError
 
 NO_END = 2**62
@@ -50,11 +50,13 @@ class Storage(Protocol):
         """
         ...
 
-    def append(self, name: str, events: Sequence[Event]) -> Future[None]:
+    def append(self, name: str, events: Sequence[Event], after: str = GENESIS) -> Future[None]:
         """Append events, in the order of the calls; the answer is there once they are on disk.
 
-        It is ``Conflict``, with nothing written, if the campaign does not end right before the
-        first of them, and ``Unavailable`` if the store fails.
+        ``after`` is the digest of the event that they follow.  It is ``Conflict``, with nothing
+        written, if the campaign does not end with that event and the number before theirs (two
+        servers may have made different events of one number), and ``Unavailable`` if the store
+        fails.
         """
         ...
 

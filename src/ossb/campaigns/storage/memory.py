@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 
-from ossb.campaigns.events import Event
+from ossb.campaigns.events import GENESIS, Event
 from ossb.campaigns.storage.base import NO_END, Conflict, Unavailable
 
 
@@ -28,12 +28,13 @@ class MemoryStorage:
     def read(self, name: str, after: int = 0, until: int = NO_END) -> Iterator[Event]:
         yield from list(self._journals.get(name, ()))[after:until]
 
-    def append(self, name: str, events: Sequence[Event]) -> Future[None]:
+    def append(self, name: str, events: Sequence[Event], after: str = GENESIS) -> Future[None]:
         answer: Future[None] = Future()
         with self._lock:
+            end = self._journals[name][-1].digest if name in self._journals else GENESIS
             if self._closed:
                 answer.set_exception(Unavailable("the store is closed"))
-            elif events[0].number != self.last(name) + 1:
+            elif events[0].number != self.last(name) + 1 or after != end:
                 answer.set_exception(Conflict(f"campaign {name!r} has moved on"))
             else:
                 self._journals.setdefault(name, []).extend(events)

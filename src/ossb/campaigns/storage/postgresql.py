@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from ossb.campaigns.events import Event
+from ossb.campaigns.events import GENESIS, Event
 from ossb.campaigns.storage.base import NO_END, Conflict, Unavailable
 from ossb.campaigns.storage.writer import Append, Writer
 from ossb.errors import InputError, OssbError
@@ -17,7 +17,10 @@ from ossb.errors import InputError, OssbError
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS ossb_format (version INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS ossb_campaigns (
-    position BIGSERIAL PRIMARY KEY, name TEXT UNIQUE NOT NULL, last BIGINT NOT NULL
+    position BIGSERIAL PRIMARY KEY,
+    name TEXT UNIQUE NOT NULL,
+    last BIGINT NOT NULL,
+    digest TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS ossb_events (
     campaign TEXT NOT NULL,
@@ -122,8 +125,8 @@ class PostgreSQLStorage:
                 return
             after = rows[-1][0]
 
-    def append(self, name: str, events: Sequence[Event]) -> Future[None]:
-        return self._writer.append(name, events)
+    def append(self, name: str, events: Sequence[Event], after: str = GENESIS) -> Future[None]:
+        return self._writer.append(name, events, after)
 
     def snapshot(self, name: str) -> tuple[int, bytes] | None:
         rows = self._rows("SELECT number, content FROM ossb_snapshots WHERE campaign = %s", (name,))
@@ -168,17 +171,18 @@ class PostgreSQLStorage:
 
     @staticmethod
     def _insert(connection: Any, request: Append) -> None:
-        first, last = request.events[0].number, request.events[-1].number
-        if first == 1:
+        first, newest = request.events[0], request.events[-1]
+        if first.number == 1:
             made = connection.execute(
-                "INSERT INTO ossb_campaigns (name, last) VALUES (%s, %s) "
+                "INSERT INTO ossb_campaigns (name, last, digest) VALUES (%s, %s, %s) "
                 "ON CONFLICT (name) DO NOTHING",
-                (request.name, last),
+                (request.name, newest.number, newest.digest),
             )
         else:
             made = connection.execute(
-                "UPDATE ossb_campaigns SET last = %s WHERE name = %s AND last = %s",
-                (last, request.name, first - 1),
+                "UPDATE ossb_campaigns SET last = %s, digest = %s "
+                "WHERE name = %s AND last = %s AND digest = %s",
+                (newest.number, newest.digest, request.name, first.number - 1, request.after),
             )
         if made.rowcount != 1:
             raise Conflict(f"campaign {request.name!r} has moved on")

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from ossb.campaigns.events import Event
+from ossb.campaigns.events import GENESIS, Event
 from ossb.campaigns.storage.base import NO_END, Conflict, Corrupt, InUse, Unavailable
 from ossb.campaigns.storage.writer import Append, Writer
 from ossb.errors import InputError, OssbError
@@ -31,13 +31,17 @@ CREATE TABLE IF NOT EXISTS events (
     PRIMARY KEY (campaign, number)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS campaigns (
-    position INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE NOT NULL, last INTEGER NOT NULL
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT UNIQUE NOT NULL,
+    last INTEGER NOT NULL,
+    digest TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS snapshots (
     campaign TEXT PRIMARY KEY, number INTEGER NOT NULL, content BLOB NOT NULL
 );
 """
 VERSION = 1
+PAGE = 2000  # events read at a time
 PASSING = {  # failures of the machine, not of the file
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,
@@ -124,9 +128,9 @@ class SQLiteStorage:
             return InputError("storage", f"be a SQLite store: {error}", str(self._path))
         return Corrupt(f"the store {self._path} is damaged: {error}")
 
-    def _rows(self, query: str, values: tuple[object, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    def _rows(self, query: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         try:
-            yield from self._connection().execute(query, values)
+            return self._connection().execute(query, values).fetchall()
         except sqlite3.Error as error:
             raise self._failure(error) from None
 
@@ -135,24 +139,29 @@ class SQLiteStorage:
 
     def last(self, name: str) -> int:
         for row in self._rows("SELECT last FROM campaigns WHERE name = ?", (name,)):
-            return int(row[0])
+            return self._whole(row[0])
         return 0
 
     def read(self, name: str, after: int = 0, until: int = NO_END) -> Iterator[Event]:
         query = (
             "SELECT number, kind, time, body, digest FROM events "
-            "WHERE campaign = ? AND number > ? AND number <= ? ORDER BY number"
+            "WHERE campaign = ? AND number > ? AND number <= ? ORDER BY number LIMIT ?"
         )
-        for row in self._rows(query, (name, after, until)):
-            yield Event(*row)
+        while True:  # by pages: a reader that dawdles must not hold the log back
+            rows = self._rows(query, (name, after, until, PAGE))
+            for row in rows:
+                yield Event(*row)
+            if len(rows) < PAGE:
+                return
+            after = rows[-1][0]
 
-    def append(self, name: str, events: Sequence[Event]) -> Future[None]:
-        return self._writer.append(name, events)
+    def append(self, name: str, events: Sequence[Event], after: str = GENESIS) -> Future[None]:
+        return self._writer.append(name, events, after)
 
     def snapshot(self, name: str) -> tuple[int, bytes] | None:
         query = "SELECT number, content FROM snapshots WHERE campaign = ?"
         for row in self._rows(query, (name,)):
-            return int(row[0]), bytes(row[1])
+            return self._whole(row[0]), bytes(row[1])
         return None
 
     def keep_snapshot(self, name: str, number: int, content: bytes) -> None:
@@ -161,7 +170,7 @@ class SQLiteStorage:
             "number = excluded.number, content = excluded.content "
             "WHERE snapshots.number < excluded.number"
         )
-        list(self._rows(query, (name, number, content)))
+        self._rows(query, (name, number, content))
 
     def close(self) -> None:
         self._writer.close()
@@ -190,29 +199,35 @@ class SQLiteStorage:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
-        except sqlite3.Error as error:
-            failure = self._failure(error)
+        except (sqlite3.Error, Corrupt) as error:
+            failure = self._failure(error) if isinstance(error, sqlite3.Error) else error
             return dict.fromkeys(range(len(group)), failure)
         return failures
 
-    @staticmethod
-    def _insert(connection: sqlite3.Connection, request: Append) -> None:
+    def _whole(self, value: Any) -> int:
+        if not isinstance(value, int):
+            raise Corrupt(f"the store {self._path} is damaged: {value!r} is no number of an event")
+        return value
+
+    def _insert(self, connection: sqlite3.Connection, request: Append) -> None:
         row = connection.execute(
-            "SELECT last FROM campaigns WHERE name = ?", (request.name,)
+            "SELECT last, digest FROM campaigns WHERE name = ?", (request.name,)
         ).fetchone()
-        last = 0 if row is None else int(row[0])
-        if request.events[0].number != last + 1:
+        last, end = (0, GENESIS) if row is None else (self._whole(row[0]), row[1])
+        if request.events[0].number != last + 1 or request.after != end:
             raise Conflict(f"campaign {request.name!r} has moved on")
         connection.executemany(
             "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)",
             [(request.name, *event) for event in request.events],
         )
-        newest = request.events[-1].number
+        newest = request.events[-1]
         if row is None:
             connection.execute(
-                "INSERT INTO campaigns (name, last) VALUES (?, ?)", (request.name, newest)
+                "INSERT INTO campaigns (name, last, digest) VALUES (?, ?, ?)",
+                (request.name, newest.number, newest.digest),
             )
         else:
             connection.execute(
-                "UPDATE campaigns SET last = ? WHERE name = ?", (newest, request.name)
+                "UPDATE campaigns SET last = ?, digest = ? WHERE name = ?",
+                (newest.number, newest.digest, request.name),
             )

@@ -18,6 +18,7 @@ class Append(NamedTuple):
 
     name: str
     events: Sequence[Event]
+    after: str  # digest of the event they follow
     answer: Future[None]
 
 
@@ -35,8 +36,8 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="ossb-writer", daemon=True)
         self._thread.start()
 
-    def append(self, name: str, events: Sequence[Event]) -> Future[None]:
-        request = Append(name, list(events), Future())
+    def append(self, name: str, events: Sequence[Event], after: str) -> Future[None]:
+        request = Append(name, list(events), after, Future())
         with self._closing:
             if self._closed:
                 request.answer.set_exception(Unavailable("the store is closed"))

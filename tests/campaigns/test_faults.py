@@ -1,0 +1,39 @@
+"""Fewer of each fault than ``benchmarks/faults.py`` runs on demand."""
+
+import pytest
+
+import store_faults
+
+
+def test_a_damaged_log_leaves_a_prefix_of_the_commits(tmp_path):
+    places, prefixes = store_faults.damage_log(tmp_path, 150)
+    assert places == 150
+    assert prefixes > 20
+
+
+def test_a_flipped_bit_in_the_file_is_found_or_harmless(tmp_path):
+    found, harmless = store_faults.flip_file(tmp_path, 150)
+    assert found > 30
+    assert found + harmless == 150
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_no_statement_that_fails_loses_what_was_acknowledged(tmp_path, after):
+    reached, fail_at = True, 0
+    while reached:
+        fail_at += 3
+        reached, refused = store_faults.fail_statement(tmp_path, fail_at, after)
+        assert refused == int(reached)
+    assert fail_at > 10
+
+
+def test_a_full_disk_loses_nothing_and_recovers_alone(tmp_path):
+    process = store_faults.run_aside("fill_disk", tmp_path / "full.db")
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, output
+    assert "acknowledged" in output
+
+
+def test_a_killed_process_loses_nothing(tmp_path):
+    acknowledged, _ = store_faults.kill_loops(tmp_path, 4)
+    assert acknowledged > 0
