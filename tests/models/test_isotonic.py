@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ossb.families import Bernoulli, Exponential, Gaussian, Poisson
-from ossb.models.isotonic import best_mode, fit_mode, new_fit, settle
+from ossb.models.isotonic import fit_mode, new_fit, settle
+from ossb.models.isotonic_line import line_deviances
+from ossb.models.modes import best_mode
 
 GAUSSIAN = Gaussian(1.0)
+NO_LINE = np.zeros(0, np.int64)
 
 
 def random_tree(rng, n):
@@ -131,7 +134,7 @@ def test_the_best_mode_is_the_best_of_all_modes(seed):
     means, weights = rng.normal(size=n), rng.integers(1, 9, n).astype(float)
     starts, neighbours = listed(edges, n)
     fit = new_fit(n)
-    mode, least = best_mode(GAUSSIAN, starts, neighbours, means, weights, fit)
+    mode, least = best_mode(GAUSSIAN, starts, neighbours, NO_LINE, means, weights, fit)
     costs = [fitted(GAUSSIAN, edges, x, means, weights)[0] for x in range(n)]
     assert least == pytest.approx(min(costs))
     assert costs[mode] == pytest.approx(min(costs))
@@ -153,8 +156,8 @@ def test_compiled_fits_are_the_interpreted_ones_bit_for_bit():
     for _ in range(20):
         means, weights = rng.normal(size=9), rng.integers(0, 9, 9).astype(float)
         one, two = new_fit(9), new_fit(9)
-        ours = best_mode(GAUSSIAN, starts, neighbours, means, weights, one)
-        theirs = best_mode.compiled(GAUSSIAN, starts, neighbours, means, weights, two)
+        ours = best_mode(GAUSSIAN, starts, neighbours, NO_LINE, means, weights, one)
+        theirs = best_mode.compiled(GAUSSIAN, starts, neighbours, NO_LINE, means, weights, two)
         assert ours == theirs
         assert (one.level == two.level).all()
 
@@ -162,10 +165,10 @@ def test_compiled_fits_are_the_interpreted_ones_bit_for_bit():
 def test_the_highest_mean_is_not_always_the_mode():
     means, weights = np.array([1.0, -5.0, 0.9, 0.95, 0.9]), np.array([1.0, 10.0, 50.0, 50.0, 50.0])
     starts, neighbours = listed([(x, x + 1) for x in range(4)], 5)
-    mode, _ = best_mode(GAUSSIAN, starts, neighbours, means, weights, new_fit(5))
+    mode, _ = best_mode(GAUSSIAN, starts, neighbours, NO_LINE, means, weights, new_fit(5))
     assert mode == 3
     flat = np.array([1.2, 0.0, 1.1, 1.1, 0.3])  # modes 2 and 3 pool alike: the lower index
-    mode, _ = best_mode(GAUSSIAN, starts, neighbours, flat, weights, new_fit(5))
+    mode, _ = best_mode(GAUSSIAN, starts, neighbours, NO_LINE, flat, weights, new_fit(5))
     assert mode == 2
 
 
@@ -175,7 +178,26 @@ def test_modes_across_a_deep_valley_are_skipped_and_rightly_so():
     line = [(x, x + 1) for x in range(9)]
     for _ in range(60):
         means, weights = rng.normal(size=10), rng.integers(1, 200, 10).astype(float)
-        mode, least = best_mode(GAUSSIAN, starts, neighbours, means, weights, new_fit(10))
+        mode, least = best_mode(GAUSSIAN, starts, neighbours, NO_LINE, means, weights, new_fit(10))
         costs = [fitted(GAUSSIAN, line, x, means, weights)[0] for x in range(10)]
         assert least == pytest.approx(min(costs))
         assert costs[mode] == pytest.approx(min(costs))
+
+
+@given(st.integers(0, 10**6), st.sampled_from([Gaussian(0.7), Bernoulli(), Exponential()]))
+def test_all_modes_of_a_line_at_once_are_each_of_them_alone(seed, family):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 15))
+    path = rng.permutation(n)
+    edges = list(zip(path[:-1].tolist(), path[1:].tolist(), strict=True))
+    means = rng.uniform(0.05, 0.95, n)
+    weights = rng.integers(0, 30, n).astype(float)
+    fit = new_fit(n)
+    line_deviances(family, path, means, weights, fit)
+    for mode in range(n):
+        alone, _ = fitted(family, edges, mode, means, weights)
+        assert fit.deviance[mode] == pytest.approx(alone, rel=1e-9, abs=1e-12)
+    starts, neighbours = listed(edges, n)
+    one = best_mode(family, starts, neighbours, path, means, weights, new_fit(n))
+    two = best_mode(family, starts, neighbours, NO_LINE, means, weights, new_fit(n))
+    assert one == two

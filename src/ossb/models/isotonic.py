@@ -30,6 +30,9 @@ class Fit(NamedTuple):
     mass: np.ndarray  # float64 (n_arms,): weight of the block
     branch: np.ndarray  # int64 (n_arms,): see ``bar_branches``
     bar: np.ndarray  # float64 (n_arms,)
+    deviance: np.ndarray  # float64 (n_arms,): of each mode, see ``line_deviances``
+    sides: np.ndarray  # float64 (2, 3, n_arms): level, mass and deviance of blocks on a line
+    below: np.ndarray  # int64 (2, n_arms)
 
 
 def new_fit(n_arms: int) -> Fit:
@@ -45,6 +48,9 @@ def new_fit(n_arms: int) -> Fit:
         np.zeros(n),
         np.zeros(n, np.int64),
         np.zeros(n),
+        np.zeros(n),
+        np.zeros((2, 3, n)),
+        np.zeros((2, n), np.int64),
     )
 
 
@@ -148,61 +154,3 @@ def settle(fit: Fit) -> None:
         arm = fit.order[place]
         if fit.heads[arm] == 0 or fit.level[arm] == -math.inf:
             fit.level[arm] = fit.level[fit.parent[arm]]
-
-
-@kernel
-def bar_branches(
-    family: Family, top: int, means: np.ndarray, weights: np.ndarray, fit: Fit
-) -> None:
-    """A deviance that no mode in the same branch off the root can stay below.
-
-    With its mode at x, the neighbour of the root on the way to x is at least the root: pooling
-    these two alone costs ``bar[branch[x]]``.  The tree is the one rooted last, at ``top``.
-    """
-    for place in range(1, fit.order.shape[0]):
-        arm = fit.order[place]
-        if fit.parent[arm] != top:
-            fit.branch[arm] = fit.branch[fit.parent[arm]]
-            continue
-        fit.branch[arm] = arm
-        fit.bar[arm] = 0.0
-        if weights[arm] > 0.0 and weights[top] > 0.0 and means[arm] < means[top]:
-            mass = weights[arm] + weights[top]
-            common = (weights[arm] * means[arm] + weights[top] * means[top]) / mass
-            fit.bar[arm] = weights[arm] * family.kl(means[arm], common)
-            fit.bar[arm] += weights[top] * family.kl(means[top], common)
-
-
-@kernel
-def best_mode(
-    family: Family,
-    starts: np.ndarray,
-    neighbours: np.ndarray,
-    means: np.ndarray,
-    weights: np.ndarray,
-    fit: Fit,
-) -> tuple[int, float]:
-    """The mode of least deviance, with it; among equals the highest mean, then the lowest index.
-
-    Its means are left in ``fit``, settled.
-    """
-    mode = 0
-    for x in range(means.shape[0]):
-        if weights[x] > 0.0 and (weights[mode] <= 0.0 or means[x] > means[mode]):
-            mode = x
-    least = fit_mode(family, starts, neighbours, mode, means, weights, math.inf, fit)
-    if least > 0.0:
-        start = mode
-        bar_branches(family, start, means, weights, fit)
-        for x in range(means.shape[0]):
-            slack = 1e-12 * (1.0 + least)
-            if x == start or fit.bar[fit.branch[x]] > least + slack:
-                continue
-            deviance = fit_mode(family, starts, neighbours, x, means, weights, least + slack, fit)
-            if deviance < least - slack:
-                mode, least = x, deviance
-            elif deviance <= least + slack and means[x] > means[mode] and weights[x] > 0.0:
-                mode = x
-        least = fit_mode(family, starts, neighbours, mode, means, weights, math.inf, fit)
-    settle(fit)
-    return mode, least

@@ -16,7 +16,9 @@ from ossb.graves_lai.independent import independent_rate
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.classical import LEAST_VARIANCE
 from ossb.models.improvement import DECIDED, improvement
-from ossb.models.isotonic import Fit, best_mode, fit_mode, new_fit, settle
+from ossb.models.isotonic import Fit, fit_mode, new_fit, settle
+from ossb.models.isotonic_line import line_deviances
+from ossb.models.modes import best_mode, mode_deviance
 from ossb.records import Ints, record
 from ossb.tally import Tally
 
@@ -47,6 +49,8 @@ class UnimodalModel(NamedTuple):
         Number of arms, each its own component.
     starts, neighbours
         The neighbours of arm x are ``neighbours[starts[x]:starts[x + 1]]``.
+    path
+        The arms along the line, where the tree is one; otherwise empty.
     prior, prior_mean
         Pseudo-observations in ``weigh``, as for independent arms.
     """
@@ -56,6 +60,7 @@ class UnimodalModel(NamedTuple):
     n_components: int
     starts: Ints
     neighbours: Ints
+    path: Ints
     prior: float
     prior_mean: float
 
@@ -96,7 +101,13 @@ class UnimodalModel(NamedTuple):
         for x in range(self.n_arms):
             memory.weights[x] = tally.counts[x]
         leader, _ = best_mode(
-            self.family, self.starts, self.neighbours, tally.means, memory.weights, memory.fit
+            self.family,
+            self.starts,
+            self.neighbours,
+            self.path,
+            tally.means,
+            memory.weights,
+            memory.fit,
         )
         for x in range(self.n_arms):
             memory.estimate[x] = memory.fit.level[x]
@@ -124,21 +135,18 @@ class UnimodalModel(NamedTuple):
     def least_ratio(self, leader: int, tally: Tally, memory: UnimodalMemory) -> float:
         """min over j of the deviance with the mode at j, less that with it at the leader."""
         fit, means, weights = memory.fit, tally.means, memory.weights
-        least = fit_mode(
-            self.family, self.starts, self.neighbours, leader, means, weights, math.inf, fit
+        near, path = self.neighbours, self.path
+        if path.shape[0] > 0:
+            line_deviances(self.family, path, means, weights, fit)
+        least = mode_deviance(
+            self.family, self.starts, near, path, leader, means, weights, math.inf, fit
         )
         weakest = math.inf
         for x in range(self.n_arms):
             if x != leader:
-                deviance = fit_mode(
-                    self.family,
-                    self.starts,
-                    self.neighbours,
-                    x,
-                    means,
-                    weights,
-                    least + weakest,
-                    fit,
+                limit = least + weakest
+                deviance = mode_deviance(
+                    self.family, self.starts, near, path, x, means, weights, limit, fit
                 )
                 weakest = min(weakest, max(deviance - least, 0.0))
         return weakest
@@ -151,7 +159,9 @@ class UnimodalModel(NamedTuple):
             centres[x] = total / max(count, 1.0)
             weights[x] = count + tally.pending[x] if count > 0.0 else 0.0
             memory.gain[x] = 0.0
-        leader, least = best_mode(self.family, self.starts, self.neighbours, centres, weights, fit)
+        leader, least = best_mode(
+            self.family, self.starts, self.neighbours, self.path, centres, weights, fit
+        )
         for x in range(self.n_arms):
             memory.estimate[x] = fit.level[x]
             memory.rewards[x] = fit.level[x]

@@ -115,9 +115,20 @@ class Unimodal(MeanVector):
             self.n_arms,
             np.cumsum([0, *map(len, self.neighbours)]),
             np.array([y for near in self.neighbours for y in near], dtype=np.int64),
+            np.array(self._path(), dtype=np.int64),
             2.0 if has_prior else 0.0,
             0.5 * self.sign,
         )
+
+    def _path(self) -> list[int]:
+        """The arms from end to end where they stand in a line, else nothing."""
+        ends = [x for x in range(self.n_arms) if len(self.neighbours[x]) <= 1]
+        if not self.is_tree or max(map(len, self.neighbours)) > 2:
+            return []
+        path = [ends[0]]
+        while len(path) < self.n_arms:
+            path += [y for y in self.neighbours[path[-1]] if y not in path[-2:]]
+        return path
 
     def unprojected(self) -> str | None:
         if self.is_tree:
