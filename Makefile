@@ -33,10 +33,7 @@ test: check
 	$(BIN)/pytest -n 2
 
 figure: install
-	@mkdir -p results
-	$(BIN)/ossb bound experiments/paper.toml --plot results/paper-bound.png --certificate results/paper-bound.json
-	$(BIN)/ossb verify results/paper-bound.json
-	@echo "figure: results/paper-bound.png"
+	$(BIN)/ossb run figure1
 
 bench: install
 	@for benchmark in benchmarks/*.py; do \

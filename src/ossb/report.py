@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ossb.certificates import to_certificate
-from ossb.errors import InputError, OssbError
+from ossb.errors import InputError
 from ossb.experiments.results import Results
 from ossb.experiments.statistics import LEGENDS, band
-from ossb.experiments.tables import COLUMNS, Row, comparisons, lower_bounds, statement
+from ossb.experiments.tables import COLUMNS, Row, comparisons, statement
 from ossb.figures.canvas import PALETTE
-from ossb.structures.base import bound
+from ossb.graves_lai.bound import Bound
 
 PACKAGES = ("ossb", "numpy", "numba", "polars", "highspy")
 
@@ -64,7 +64,7 @@ def page(results: Results, rows: list[Row], kind: str) -> str:
     from plotly.offline import get_plotlyjs
 
     experiment = results.experiment
-    groups = list(dict.fromkeys(row.group for row in rows))
+    groups = results.groups
     charts = [_chart(results, group, kind) for group in groups]
     title = html.escape(experiment.title or experiment.name)
     parts = [
@@ -104,10 +104,9 @@ def page(results: Results, rows: list[Row], kind: str) -> str:
 
 def _chart(results: Results, group: str, kind: str) -> list[dict[str, Any]]:
     traces: list[dict[str, Any]] = []
-    curves = results.curves()
-    names = list(dict.fromkeys(policy for _, policy in curves))
+    curves = results.curves
     times: np.ndarray = np.ones(1)
-    for place, policy in enumerate(names):
+    for place, policy in enumerate(results.policies):
         if (group, policy) not in curves:
             continue
         times, regret = curves[group, policy]
@@ -138,7 +137,7 @@ def _chart(results: Results, group: str, kind: str) -> list[dict[str, Any]]:
                 "line": {"color": ink, "width": 2},
             },
         ]
-    constant = lower_bounds(results)[group]
+    constant = results.constants[group]
     if np.isfinite(constant):
         traces.append(
             {
@@ -168,17 +167,15 @@ def _cell(value: Any) -> str:
 
 def _instances(results: Results) -> str:
     parts = []
-    for i, named in enumerate(results.experiment.instances):
-        instance: Any = named.instance
-        try:
-            found = bound(instance)
+    pairs = zip(results.experiment.instances, results.bounds, strict=True)
+    for i, (named, found) in enumerate(pairs):
+        instance, proof = named.instance, ""
+        if isinstance(found, Bound):
             said = f"C(θ) = {found.value:.6g}, {found.status}, gap {found.gap:.1e}"
-            proof = json.dumps(to_certificate([found]))
-            proof = (
-                f"<details><summary>certificate</summary><pre>{html.escape(proof)}</pre></details>"
-            )
-        except OssbError as error:
-            said, proof = str(error), ""
+            text = html.escape(json.dumps(to_certificate([found])))
+            proof = f"<details><summary>certificate</summary><pre>{text}</pre></details>"
+        else:
+            said = str(found)
         parts.append(
             f"<p><b>{html.escape(named.group)}</b>, instance {i}: {instance.kind}, "
             f"{instance.observation}. {html.escape(said)}</p>{proof}"

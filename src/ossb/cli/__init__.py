@@ -17,9 +17,9 @@ from ossb.cli.run import run
 from ossb.cli.simulate import simulate
 from ossb.cli.structures import structures
 from ossb.cli.verify import verify
-from ossb.errors import CertificationError, InputError
+from ossb.errors import CertificationError, InputError, OssbError
 
-BAD_INPUT, NOT_CERTIFIED, INTERRUPTED = 2, 3, 130
+FAILED, BAD_INPUT, NOT_CERTIFIED, INTERRUPTED = 1, 2, 3, 130
 
 # typer may carry its own click: its errors are found through the one it exports
 USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -62,6 +62,8 @@ def main() -> None:
         _fail(str(error), BAD_INPUT)
     except CertificationError as error:
         _fail(str(error), NOT_CERTIFIED)
+    except OssbError as error:
+        _fail(str(error), FAILED)
     except USAGE_ERROR as error:
         _fail(error.format_message(), BAD_INPUT)
     except (typer.Abort, KeyboardInterrupt):

@@ -24,23 +24,35 @@ def write_report(
     """Write everything, print the table and where the files are."""
     from ossb.experiments import tables
     from ossb.experiments.results import Results
+    from ossb.experiments.statistics import BANDS
+    from ossb.fields import choice
+    from ossb.figures.canvas import check_format
     from ossb.figures.experiment import draw_experiment
     from ossb.report import write_page
 
+    if pdf is not None:
+        check_format(pdf, "pdf")
+    choice(band, "band", BANDS)
     results = Results(folder)
     found = tables.rows(results)
     base = Path(folder)
     typer.echo(tables.as_text(found))
-    for group in dict.fromkeys(row.group for row in found):
+    for group in results.groups:
         said = tables.statement(tables.comparisons(results, group))
         if said:
             typer.echo(f"\n{group}: {said}")
-    (base / "table.csv").write_text(tables.as_csv(found), encoding="utf-8")
-    (base / "table.tex").write_text(tables.as_latex(found), encoding="utf-8")
+    written = []
+    for name, content in (
+        ("table.csv", tables.as_csv(found)),
+        ("table.tex", tables.as_latex(found)),
+        ("comparisons.csv", tables.comparisons_csv(results)),
+    ):
+        (base / name).write_text(content, encoding="utf-8")
+        written.append(base / name)
     figure = Path(pdf) if pdf else base / "regret.pdf"
     drawn = draw_experiment(results, figure, band)
     page = Path(html) if html else base / "report.html"
     write_page(results, found, page, band)
     typer.echo("")
-    for path in [*drawn, page, base / "table.csv", base / "table.tex"]:
+    for path in [*drawn, page, *written]:
         typer.echo(f"wrote {path}")

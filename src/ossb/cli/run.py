@@ -32,7 +32,7 @@ def run(
     from ossb.experiments.run import run as play
 
     found = read(experiment, overrides or ())
-    folder = out or f"results/{found.name}"
+    folder = out or found.output or f"results/{found.name}"
     count = workers or os.cpu_count() or 1
     with CellProgress() as progress:
         try:

@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
@@ -14,22 +15,26 @@ from ossb.experiments.definition import Experiment
 from ossb.experiments.policies import own_parameters, policy_of, source_of
 from ossb.instances import from_dict
 from ossb.simulation.environment import environment_of
+from ossb.simulation.implicit import ImplicitOutcome, run_implicit
 from ossb.simulation.seeds import instance_key, noise_stream, policy_stream
-from ossb.simulation.simulate import Timing, log_spaced, run
+from ossb.simulation.simulate import Outcome, Timing, new_course, run
 
 FORMAT = 1
+VERSION = version("ossb")
+LISTS = ("checkpoints", "regret", "exploit", "estimate", "explore")
 
 
 @dataclass(frozen=True)
 class Cell:
     """One policy on one instance for a block of trials; plain data, so that it can travel."""
 
+    number: int  # of the instance
     group: str
     instance: dict[str, Any]
+    digest: str  # of the instance, its names apart
     policy: str
     parameters: dict[str, Any]
-    horizon: int
-    horizons: tuple[int, ...]
+    checkpoints: tuple[int, ...]  # the horizon last
     seed: int
     first: int
     last: int  # exclusive
@@ -43,17 +48,16 @@ class Cell:
         given = ",".join(f"{k}={v}" for k, v in self.parameters.items())
         return f"{self.policy}:{given}" if given else self.policy
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Digest of everything that determines the cell's numbers."""
         content = {
             "format": FORMAT,
-            "version": version("ossb"),
-            "instance": instance_key(self.instance),
+            "version": VERSION,
+            "instance": self.digest,
             "policy": self.policy,
             "parameters": self.parameters,
-            "horizon": self.horizon,
-            "horizons": list(self.horizons),
+            "checkpoints": list(self.checkpoints),
             "seed": self.seed,
             "trials": [self.first, self.last],
             "batch": self.batch,
@@ -66,19 +70,21 @@ class Cell:
 
 def cells(experiment: Experiment) -> Iterator[Cell]:
     """All cells of an experiment; a policy that does not fit an instance is refused here."""
-    for named in experiment.instances:
+    for number, named in enumerate(experiment.instances):
         content = named.instance.to_dict()
+        digest = instance_key(content)
         for name, parameters in experiment.policies:
             policy_of(name, named.instance, parameters)
             own = own_parameters(name, parameters)
             for first in range(0, experiment.trials, experiment.block):
                 yield Cell(
+                    number,
                     named.group,
                     content,
+                    digest,
                     name,
                     own,
-                    experiment.horizon,
-                    experiment.horizons,
+                    experiment.checkpoints,
                     experiment.seed,
                     first,
                     min(first + experiment.block, experiment.trials),
@@ -88,57 +94,49 @@ def cells(experiment: Experiment) -> Iterator[Cell]:
                 )
 
 
-def checkpoints_of(cell: Cell) -> np.ndarray:
-    """Rounds at which a cell notes the regret: log-spaced, and those that tables quote."""
-    return np.union1d(log_spaced(cell.horizon), np.array(cell.horizons, dtype=np.int64))
-
-
 def work(cell: Cell, compiled: bool = True) -> tuple[bytes, float]:
     """Play a cell; its part as Parquet, and the CPU seconds it took."""
-    import polars
-
-    instance: Any = from_dict({k: v for k, v in cell.instance.items() if k != "group"})
+    instance: Any = from_dict(cell.instance)
     record = policy_of(cell.policy, instance, cell.parameters)
-    environment = environment_of(instance)
-    checkpoints = checkpoints_of(cell)
-    key = instance_key(cell.instance)
+    checkpoints = np.array(cell.checkpoints, dtype=np.int64)
+    environment = environment_of(instance) if instance.n_arms is not None else None
     stream = cell.policy + "".join(f",{k}={cell.parameters[k]!r}" for k in sorted(cell.parameters))
     rows: list[dict[str, Any]] = []
     seconds = 0.0
     for trial in range(cell.first, cell.last):
-        outcome = run(
-            record,
-            environment,
-            checkpoints,
-            policy_stream(cell.seed, key, stream, trial),
-            noise_stream(cell.seed, key, trial),
-            Timing(cell.batch, cell.delay),
-            compiled and hasattr(type(record), "_fields"),
-        )
+        rng = policy_stream(cell.seed, cell.digest, stream, trial)
+        noise = noise_stream(cell.seed, cell.digest, trial)
+        outcome: Outcome | ImplicitOutcome
+        if environment is None:
+            course = new_course(checkpoints)
+            outcome = run_implicit(record, instance, course, cell.batch, cell.delay, rng, noise)
+            met = sorted(outcome.plays)
+            arms, plays = [list(arm) for arm in met], [outcome.plays[arm] for arm in met]
+        else:
+            timing = Timing(cell.batch, cell.delay)
+            fast = compiled and isinstance(record, tuple)  # a plain Python class runs as it is
+            outcome = run(record, environment, checkpoints, rng, noise, timing, fast)
+            arms, plays = None, outcome.plays.tolist()
         seconds += outcome.seconds
-        rows.append(
-            {
-                "trial": trial,
-                "checkpoints": checkpoints.tolist(),
-                "regret": outcome.curve.tolist(),
-                "exploit": outcome.spent[:, 0].tolist(),
-                "estimate": outcome.spent[:, 1].tolist(),
-                "explore": outcome.spent[:, 2].tolist(),
-                "plays": outcome.plays.tolist(),
-            }
-        )
-    frame = polars.DataFrame(
-        rows,
-        schema={
-            "trial": polars.Int64,
-            "checkpoints": polars.List(polars.Int64),
-            "regret": polars.List(polars.Float64),
-            "exploit": polars.List(polars.Int64),
-            "estimate": polars.List(polars.Int64),
-            "explore": polars.List(polars.Int64),
-            "plays": polars.List(polars.Int64),
-        },
-    )
+        spent = outcome.spent.T.tolist()
+        lists = zip(LISTS, [list(cell.checkpoints), outcome.curve.tolist(), *spent], strict=True)
+        rows.append({"trial": trial, **dict(lists), "arms": arms, "plays": plays})
+    return _parquet(rows), seconds
+
+
+def _parquet(rows: list[dict[str, Any]]) -> bytes:
+    import polars
+
+    whole = polars.List(polars.Int64)
+    schema: Any = {
+        "trial": polars.Int64,
+        **dict.fromkeys(LISTS, whole),
+        "regret": polars.List(polars.Float64),
+        "arms": polars.List(whole),  # only where the structure does not list them
+        "plays": whole,
+    }
     buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", statistics=False)
-    return buffer.getvalue(), seconds
+    polars.DataFrame(rows, schema=schema).write_parquet(
+        buffer, compression="zstd", statistics=False
+    )
+    return buffer.getvalue()

@@ -5,18 +5,21 @@ policies, a horizon, trials and a seed.
 """
 
 import difflib
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from ossb.errors import InputError
 from ossb.experiments.generate import GENERATORS
+from ossb.experiments.policies import own_parameters
 from ossb.fields import choice, integer, text
 from ossb.instances import from_dict, load
-from ossb.simulation.simulate import read_policy
+from ossb.policies import POLICIES
+from ossb.simulation.simulate import CHECKPOINTS, log_spaced, read_policy
 from ossb.structures.base import Instance
 
 BUNDLED = "ossb.experiments.bundled"
@@ -45,7 +48,9 @@ class Experiment:
     delay: int = 0
     note: str = ""
     title: str = ""
-    horizons: tuple[int, ...] = field(default=())  # where tables quote the regret
+    output: str = ""  # folder of the results
+    horizons: tuple[int, ...] = ()  # where tables quote the regret
+    checkpoints: tuple[int, ...] = ()  # where the regret is noted, the horizon last
 
     def to_dict(self) -> dict[str, Any]:
         """All that was said, with generated and loaded instances written out."""
@@ -59,7 +64,9 @@ class Experiment:
             "block": self.block,
             "batch": self.batch,
             "delay": self.delay,
+            "output": self.output,
             "horizons": list(self.horizons),
+            "checkpoints": list(self.checkpoints),
             "policies": [{"name": name, **parameters} for name, parameters in self.policies],
             "instances": [
                 {"group": named.group, **named.instance.to_dict()} for named in self.instances
@@ -73,11 +80,13 @@ KEYS = (
     "note",
     "horizon",
     "horizons",
+    "checkpoints",
     "trials",
     "seed",
     "block",
     "batch",
     "delay",
+    "output",
     "policies",
     "instances",
 )
@@ -111,7 +120,20 @@ def read(source: str, overrides: Sequence[str] = ()) -> Experiment:
         keys = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
         raise InputError(source, f"be TOML: {error}") from None
-    return parse({**keys, **dict(_override(item) for item in overrides)}, folder)
+    given = dict(_override(item) for item in overrides)
+    if "horizon" in given and "horizons" not in given:
+        # those of the file were chosen for the file's horizon
+        kept = (
+            [t for t in keys.get("horizons", []) if t < given["horizon"]] if _whole(given) else []
+        )
+        given["horizons"] = [*kept, given["horizon"]]
+    if str(folder.resolve()) not in sys.path:
+        sys.path.append(str(folder.resolve()))  # for policies in files beside the experiment's
+    return parse({**keys, **given}, folder)
+
+
+def _whole(given: Mapping[str, Any]) -> bool:
+    return isinstance(given["horizon"], int)
 
 
 def parse(keys: Mapping[str, Any], folder: Path = Path()) -> Experiment:
@@ -128,6 +150,12 @@ def parse(keys: Mapping[str, Any], folder: Path = Path()) -> Experiment:
     if not name or not all(c.isalnum() or c in "-_." for c in name) or name.startswith("."):
         raise InputError("name", "be made of letters, digits, dots, - and _", name)
     horizon = integer(keys["horizon"], "horizon", least=1)
+    horizons = tuple(_rounds(keys.get("horizons", [horizon]), "horizons", horizon))
+    noted = keys.get("checkpoints", CHECKPOINTS)
+    if isinstance(noted, list):
+        points = [*_rounds(noted, "checkpoints", horizon)]
+    else:
+        points = log_spaced(horizon, integer(noted, "checkpoints", least=2)).tolist()
     return Experiment(
         name=name,
         horizon=horizon,
@@ -140,17 +168,19 @@ def parse(keys: Mapping[str, Any], folder: Path = Path()) -> Experiment:
         delay=integer(keys.get("delay", 0), "delay"),
         note=text(keys.get("note", ""), "note"),
         title=text(keys.get("title", ""), "title"),
-        horizons=tuple(_horizons(keys.get("horizons", [horizon]), horizon)),
+        output=text(keys.get("output", ""), "output"),
+        horizons=horizons,
+        checkpoints=tuple(sorted({*points, *horizons, horizon})),
     )
 
 
-def _horizons(value: Any, horizon: int) -> Iterator[int]:
-    if not isinstance(value, list):
-        raise InputError("horizons", "be a list", value)
+def _rounds(value: Any, field: str, horizon: int) -> Iterator[int]:
+    if not isinstance(value, list) or not value:
+        raise InputError(field, "be a list of rounds", value)
     for i, entry in enumerate(value):
-        point = integer(entry, f"horizons[{i}]", least=1)
+        point = integer(entry, f"{field}[{i}]", least=1)
         if point > horizon:
-            raise InputError(f"horizons[{i}]", f"be at most the horizon, {horizon}", point)
+            raise InputError(f"{field}[{i}]", f"be at most the horizon, {horizon}", point)
         yield point
 
 
@@ -161,11 +191,14 @@ def _policies(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     for i, entry in enumerate(value):
         if not isinstance(entry, str | Mapping):
             raise InputError(f"policies[{i}]", "be a name or a table with one", entry)
-        chosen = read_policy(entry)
+        name, parameters = read_policy(entry)
+        if ":" not in name:
+            choice(name, f"policies[{i}]", POLICIES)
+        chosen = name, own_parameters(name, parameters)
         if chosen in seen:
             raise InputError(f"policies[{i}]", "differ from those before it", entry)
         seen.append(chosen)
-        yield chosen
+        yield name, parameters
 
 
 def _instances(value: Any, folder: Path) -> Iterator[Named]:

@@ -1,5 +1,6 @@
 """Policies of an experiment: ours by name, a user's own as ``module:Class``."""
 
+import hashlib
 import importlib
 import inspect
 import os
@@ -7,7 +8,6 @@ import sys
 from typing import Any
 
 from ossb.errors import InputError
-from ossb.kernels import digest_of
 from ossb.policies import POLICIES, policy
 from ossb.structures.base import Instance
 
@@ -34,15 +34,17 @@ def own_parameters(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
     if ":" in name:
         return dict(sorted(parameters.items()))
     known = POLICIES[name].parameters
-    return {k: parameters[k] for k in sorted(parameters) if parameters[k] != known[k]}
+    return {
+        k: parameters[k] for k in sorted(parameters) if k not in known or parameters[k] != known[k]
+    }
 
 
 def source_of(name: str) -> str:
-    """Digest of a user's policy, so that editing it runs it anew; empty for ours."""
+    """Digest of the file of a user's policy, so that editing it runs it anew; empty for ours."""
     if ":" not in name:
         return ""
-    made = _class(name)
-    return digest_of(made) if issubclass(made, tuple) else inspect.getsource(made)
+    source = inspect.getsource(importlib.import_module(_class(name).__module__))
+    return hashlib.sha256(source.encode()).hexdigest()
 
 
 def _class(name: str) -> Any:

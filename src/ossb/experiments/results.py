@@ -1,18 +1,22 @@
-"""Results of an experiment as frames."""
+"""Results of an experiment as frames and curves."""
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ossb.errors import InputError
-from ossb.experiments.cells import cells
+from ossb.errors import InputError, OssbError
 from ossb.experiments.definition import Experiment
 from ossb.experiments.ledger import Ledger
+from ossb.graves_lai.bound import Bound
+from ossb.structures.base import bound
+
+Curves = dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]
 
 
 class Results:
-    """What an experiment's folder holds.
+    """What an experiment's folder holds; read once, so that all that is said of it agrees.
 
     ``frame()`` has a row for each (group, instance, policy, trial, checkpoint).
     """
@@ -21,24 +25,22 @@ class Results:
         self.ledger = Ledger(folder)
         self.experiment: Experiment = self.ledger.experiment()
 
+    @cached_property
     def trials(self) -> Any:
         """A polars frame with a row for each (group, instance, policy, trial), lists inside."""
         import polars
 
         finished = self.ledger.finished()
-        blocks = -(-self.experiment.trials // self.experiment.block)
-        per_instance = len(self.experiment.policies) * blocks
-        frames = []
-        for i, cell in enumerate(cells(self.experiment)):
-            if cell.key in finished:
-                frames.append(
-                    polars.read_parquet(self.ledger.part(cell)).select(
-                        polars.lit(cell.group).alias("group"),
-                        polars.lit(i // per_instance).alias("instance"),
-                        polars.lit(cell.label).alias("policy"),
-                        polars.all(),
-                    )
-                )
+        frames = [
+            polars.read_parquet(self.ledger.part(cell["part"])).select(
+                polars.lit(cell["group"]).alias("group"),
+                polars.lit(cell["instance"]).alias("instance"),
+                polars.lit(cell["policy"]).alias("policy"),
+                polars.all(),
+            )
+            for cell in self.ledger.index()
+            if cell["part"] in finished
+        ]
         if not frames:
             raise InputError("folder", "hold finished cells", str(self.ledger.folder))
         return polars.concat(frames)
@@ -46,20 +48,56 @@ class Results:
     def frame(self) -> Any:
         """A polars frame with a row for each checkpoint of each trial."""
         columns = ["checkpoints", "regret", "exploit", "estimate", "explore"]
-        return self.trials().drop("plays").explode(columns).rename({"checkpoints": "t"})
+        return self.trials.drop("plays", "arms").explode(columns).rename({"checkpoints": "t"})
 
     def to_pandas(self) -> Any:
         """The frame for those who use pandas."""
-        return self.frame().to_pandas()
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise InputError("pandas", "be installed: pip install pandas") from None
+        return DataFrame({column.name: column.to_numpy() for column in self.frame()})
 
-    def curves(self) -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]:
+    @cached_property
+    def curves(self) -> Curves:
         """For each (group, policy): checkpoints, and regret as (trials over instances, times)."""
         answer = {}
-        for (group, policy), part in self.trials().group_by(
-            ["group", "policy"], maintain_order=True
-        ):
+        for (group, policy), part in self.trials.group_by(["group", "policy"], maintain_order=True):
             ordered = part.sort("instance", "trial")
             times = np.array(ordered["checkpoints"][0].to_list())
             regret = np.array(ordered["regret"].to_list())
             answer[str(group), str(policy)] = (times, regret)
         return answer
+
+    @cached_property
+    def groups(self) -> list[str]:
+        """Groups with finished cells, in the order of the definition."""
+        there = {group for group, _ in self.curves}
+        order = dict.fromkeys(named.group for named in self.experiment.instances)
+        return [group for group in order if group in there]
+
+    @cached_property
+    def policies(self) -> list[str]:
+        """Labels of the policies with finished cells, in the order of the definition."""
+        return list(dict.fromkeys(policy for _, policy in self.curves))
+
+    @cached_property
+    def bounds(self) -> list[Bound | OssbError]:
+        """The bound of each instance, or why there is none."""
+        answer: list[Bound | OssbError] = []
+        for named in self.experiment.instances:
+            instance: Any = named.instance
+            try:
+                answer.append(bound(instance))
+            except OssbError as error:
+                answer.append(error)
+        return answer
+
+    @cached_property
+    def constants(self) -> dict[str, float]:
+        """Mean of C(θ) over the instances of each group; NaN where one has none."""
+        values: dict[str, list[float]] = {}
+        for named, found in zip(self.experiment.instances, self.bounds, strict=True):
+            value = found.value if isinstance(found, Bound) else np.nan
+            values.setdefault(named.group, []).append(value)
+        return {group: float(np.mean(found)) for group, found in values.items()}

@@ -1,13 +1,15 @@
 """``run``: play what is missing of an experiment."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from ossb.errors import InputError
-from ossb.experiments.cells import Cell, cells, work
+from ossb.experiments.cells import Cell, cells
 from ossb.experiments.definition import Experiment
 from ossb.experiments.ledger import Ledger
-from ossb.experiments.workers import workers_for
+from ossb.experiments.workers import Workers, workers_for
+from ossb.fields import integer
 
 Progress = Callable[[Cell, int, int], None]  # (finished cell, cells done, cells in all)
 
@@ -26,52 +28,41 @@ def run(
     """Play the cells that the folder does not hold yet.
 
     Parts depend on their cells alone, so the folder ends up with the same bytes for any number
-    of workers and any interruption.
+    of workers, any interruption and either engine.
     """
     place, of = shard
     if not 1 <= place <= of:
         raise InputError("shard", "be written I/N with 1 <= I <= N", f"{place}/{of}")
+    workers = integer(workers, "workers", least=1)
     grid = list(cells(experiment))
     ledger = Ledger(out)
-    ledger.open(experiment)
+    ledger.check(experiment)
+    players = workers_for(workers, scheduler, compiled)
+    ledger.open(experiment, grid)
     finished = ledger.finished()
     mine = [cell for i, cell in enumerate(grid) if i % of == place - 1]
     missing = [cell for cell in mine if cell.key not in finished]
     done = len(mine) - len(missing)
     if missing and compiled and scheduler is None:
-        _compile(missing, workers, announce)
-    for cell, part, seconds in workers_for(workers, scheduler, compiled).play(missing):
+        _compile(missing, players, announce)
+    for cell, part, seconds in players.play(missing):
         ledger.enter(cell, part, seconds)
         done += 1
         if progress is not None:
             progress(cell, done, len(mine))
-    ledger.index(grid)
     return ledger
 
 
-def _compile(missing: Iterable[Cell], workers: int, announce: Callable[[str], None] | None) -> None:
+def _compile(
+    missing: Iterable[Cell], players: Workers, announce: Callable[[str], None] | None
+) -> None:
     """Compile each combination once, side by side, before the processes that share the cache."""
     first: dict[tuple[str, str, str], Cell] = {}
     for cell in missing:
         kind, family = cell.instance["structure"], cell.instance["observation"]
-        first.setdefault((cell.policy, str(kind), str(family)), cell)
-    if workers == 1:
-        return
-    short = [
-        Cell(
-            **{
-                **cell.__dict__,
-                "horizon": 1,
-                "horizons": (1,),
-                "last": cell.first + 1,
-            }
-        )
-        for cell in first.values()
-    ]
+        first.setdefault((cell.label, str(kind), str(family)), cell)
     if announce is not None:
-        announce(f"compiling {len(short)} combinations of policy and structure, where not cached")
-    for _ in workers_for(min(workers, len(short)), None).play(short):
+        announce(f"compiling {len(first)} combinations of policy and structure, where not cached")
+    short = [replace(cell, checkpoints=(1,), last=cell.first + 1) for cell in first.values()]
+    for _ in players.play(short):
         pass
-
-
-__all__ = ["run", "work"]

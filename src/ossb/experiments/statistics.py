@@ -1,10 +1,15 @@
-"""Statistics of regret: bands, paired comparisons, slopes."""
+"""Statistics of regret: bands, paired comparisons, slopes.
+
+Trials of all instances of a group are pooled, so that errors include the spread between
+instances.
+"""
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
 from ossb.errors import InputError
 from ossb.fields import choice
@@ -18,34 +23,32 @@ LEGENDS = {
 BOOTSTRAP = 400
 
 
-@dataclass(frozen=True)
-class Summary:
+class Summary(NamedTuple):
     """Regret at one time."""
 
+    trials: int
     mean: float
     sem: float
     median: float
-    low: float  # 5th percentile
-    high: float  # 95th percentile
+    p5: float
+    p95: float
     p99: float
     worst: float
-    trials: int
 
 
 def summary(regret: np.ndarray) -> Summary:
     """Summary of one number per trial."""
-    sem = float(regret.std(ddof=1) / math.sqrt(regret.size)) if regret.size > 1 else 0.0
-    low, median, high, p99 = np.quantile(regret, [0.05, 0.5, 0.95, 0.99])
-    return Summary(
-        float(regret.mean()),
-        sem,
-        float(median),
-        float(low),
-        float(high),
-        float(p99),
-        float(regret.max()),
-        int(regret.size),
-    )
+    p5, median, p95, p99 = (float(q) for q in np.quantile(regret, [0.05, 0.5, 0.95, 0.99]))
+    sem = float(_standard_error(regret))
+    mean, worst = float(regret.mean()), float(regret.max())
+    return Summary(regret.size, mean, sem, median, p5, p95, p99, worst)
+
+
+def _standard_error(values: np.ndarray) -> np.ndarray:
+    """Standard error of the mean over the first axis; zero for one trial, which shows none."""
+    count = values.shape[0]
+    spread = values.std(axis=0, ddof=1) if count > 1 else np.zeros(values.shape[1:])
+    return np.asarray(spread / math.sqrt(count))
 
 
 def band(curves: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
@@ -54,12 +57,11 @@ def band(curves: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
     if kind == "percentile":
         low, high = np.quantile(curves, [0.05, 0.95], axis=0)
         return np.asarray(low), np.asarray(high)
-    mean = curves.mean(axis=0)
-    count = curves.shape[0]
-    sem = curves.std(axis=0, ddof=1) / math.sqrt(count) if count > 1 else np.zeros_like(mean)
-    width = NormalDist().inv_cdf(0.975)
-    if kind == "simultaneous" and count > 1:
+    mean, sem = curves.mean(axis=0), _standard_error(curves)
+    if kind == "simultaneous":
         width = _largest_deviation(curves, mean, sem)
+    else:
+        width = float(stdtrit(max(curves.shape[0] - 1, 1), 0.975))
     return mean - width * sem, mean + width * sem
 
 
@@ -102,17 +104,21 @@ def compare(regrets: dict[str, np.ndarray]) -> list[Comparison]:
     for i, better in enumerate(names):
         for worse in names[i + 1 :]:
             difference = regrets[worse] - regrets[better]
-            spread = float(difference.std(ddof=1)) if difference.size > 1 else 0.0
-            sem = spread / math.sqrt(difference.size)
-            mean = float(difference.mean())
-            z = abs(mean) / sem if sem > 0 else (math.inf if mean else 0.0)
-            raw.append((math.erfc(z / math.sqrt(2.0)), better, worse, mean, sem))
+            mean, sem = float(difference.mean()), float(_standard_error(difference))
+            raw.append((_p_value(mean, sem, difference.size), better, worse, mean, sem))
     raw.sort(key=lambda item: item[0])
     answer, least = [], 0.0
     for rank, (p, better, worse, mean, sem) in enumerate(raw):
         least = max(least, min(1.0, p * (len(raw) - rank)))
         answer.append(Comparison(better, worse, mean, sem, least))
     return answer
+
+
+def _p_value(mean: float, sem: float, count: int) -> float:
+    """Student's test that a mean is zero; one trial, or none that differs, tells nothing."""
+    if count < 2 or mean == 0:
+        return 1.0
+    return 2.0 * float(stdtr(count - 1, -abs(mean) / sem)) if sem > 0 else 0.0
 
 
 def slope(times: np.ndarray, regret: np.ndarray) -> tuple[float, float]:
@@ -123,5 +129,4 @@ def slope(times: np.ndarray, regret: np.ndarray) -> tuple[float, float]:
     logarithm = np.log(times[last])
     centred = logarithm - logarithm.mean()
     slopes = regret[:, last] @ centred / (centred @ centred)
-    sem = float(slopes.std(ddof=1) / math.sqrt(slopes.size)) if slopes.size > 1 else 0.0
-    return float(slopes.mean()), sem
+    return float(slopes.mean()), float(_standard_error(slopes))

@@ -3,15 +3,14 @@
 import csv
 import io
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ossb.errors import OssbError
 from ossb.experiments.results import Results
 from ossb.experiments.statistics import Comparison, compare, slope, summary
-from ossb.structures.base import bound
 
 COLUMNS = (
     "group",
@@ -53,72 +52,60 @@ class Row:
 
 def rows(results: Results) -> list[Row]:
     """Every group, policy and quoted time, best first within a group and time."""
-    constants = lower_bounds(results)
+    constants = results.constants
     found = []
-    for (group, policy), (times, regret) in results.curves().items():
+    for (group, policy), (times, regret) in results.curves.items():
         angle, error = slope(times, regret)
         for t in results.experiment.horizons:
             at = int(np.searchsorted(times, t))
-            s = summary(regret[:, at])
-            found.append(
-                Row(
-                    group,
-                    policy,
-                    t,
-                    s.trials,
-                    s.mean,
-                    s.sem,
-                    s.median,
-                    s.low,
-                    s.high,
-                    s.p99,
-                    s.worst,
-                    angle,
-                    error,
-                    constants[group],
-                )
-            )
+            numbers = summary(regret[:, at])
+            found.append(Row(group, policy, t, *numbers, angle, error, constants[group]))
     order = {group: i for i, group in enumerate(constants)}
     return sorted(found, key=lambda row: (order[row.group], row.t, row.mean))
 
 
-def lower_bounds(results: Results) -> dict[str, float]:
-    """Mean of C(θ) over the instances of each group; NaN where there is none."""
-    values: dict[str, list[float]] = {}
-    for named in results.experiment.instances:
-        instance: Any = named.instance
-        try:
-            value = bound(instance).value
-        except OssbError:
-            value = math.nan
-        values.setdefault(named.group, []).append(value)
-    return {group: float(np.mean(found)) for group, found in values.items()}
-
-
 def comparisons(results: Results, group: str) -> list[Comparison]:
-    """Policies of a group against each other at the horizon, on the same noise."""
+    """Policies of a group against each other at the horizon, on the same noise.
+
+    Policies whose trials are not all there yet are left out.
+    """
     regrets = {
         policy: regret[:, -1]
-        for (name, policy), (_, regret) in results.curves().items()
+        for (name, policy), (_, regret) in results.curves.items()
         if name == group
     }
-    sizes = {values.size for values in regrets.values()}
-    return compare(regrets) if len(sizes) == 1 and len(regrets) > 1 else []
+    most = max(values.size for values in regrets.values())
+    return compare({policy: r for policy, r in regrets.items() if r.size == most})
 
 
 def statement(found: list[Comparison]) -> str:
-    """What can and what cannot be told apart."""
+    """What can and what cannot be told apart, from the least regret on."""
     if not found:
         return ""
-    best = min(found, key=lambda c: (-sum(d.better == c.better for d in found),)).better
-    close = [c.worse for c in found if c.better == best and not c.clear]
+    best = next(c.better for c in found if c.better not in {other.worse for other in found})
+    close = [c for c in found if not c.clear]
+    near = [c.worse for c in close if c.better == best]
     clear = [c.worse for c in found if c.better == best and c.clear]
     parts = []
     if clear:
         parts.append(f"{best} has less regret than {', '.join(clear)} beyond noise")
-    if close:
-        parts.append(f"{best} cannot be told from {', '.join(close)}")
+    if near:
+        parts.append(f"{best} cannot be told from {', '.join(near)}")
+    if len(found) > len(near) + len(clear):
+        pairs = ", ".join(f"{c.better} and {c.worse}" for c in close if c.better != best)
+        parts.append("of the others, " + (f"all differ but {pairs}" if pairs else "all differ"))
     return "; ".join(parts) + " (paired differences, Holm-corrected, 5 %)."
+
+
+def comparisons_csv(results: Results) -> str:
+    """All pairs in all groups."""
+    columns = ("better", "worse", "difference", "sem", "p_value", "clear")
+    table = [
+        [group, *(getattr(pair, column) for column in columns)]
+        for group in results.groups
+        for pair in comparisons(results, group)
+    ]
+    return _csv(("group", *columns), table)
 
 
 def as_text(found: list[Row]) -> str:
@@ -129,7 +116,10 @@ def as_text(found: list[Row]) -> str:
     for row in found:
         if (row.group, row.t) != place:
             place = (row.group, row.t)
-            floor = f", C(θ) ln t = {row.lower_bound * math.log(row.t):.4g}"
+            floor = (
+                f", C(θ) = {row.lower_bound:.4g}, "
+                f"C(θ) ln t = {row.lower_bound * math.log(row.t):.4g}"
+            )
             known = "" if math.isnan(row.lower_bound) else floor
             lines += ["", f"{row.group}, t = {row.t:,}, {row.trials} trials{known}"]
             lines.append(
@@ -144,35 +134,46 @@ def as_text(found: list[Row]) -> str:
 
 
 def as_csv(found: list[Row]) -> str:
+    return _csv(COLUMNS, [[getattr(row, column) for column in COLUMNS] for row in found])
+
+
+def _csv(head: Sequence[str], table: list[list[Any]]) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([getattr(row, column) for column in COLUMNS] for row in found)
+    writer.writerow(head)
+    writer.writerows(table)
     return buffer.getvalue()
 
 
 def as_latex(found: list[Row]) -> str:
-    """A booktabs table of means with standard errors, a column for each time."""
+    """A booktabs table of means with standard errors, and of slopes beside C(θ)."""
     times = sorted({row.t for row in found})
     cells = {(row.group, row.policy, row.t): row for row in found}
     groups = list(dict.fromkeys(row.group for row in found))
     heads = " & ".join(f"$t = 10^{{{math.log10(t):.3g}}}$" for t in times)
     lines = [
-        r"\begin{tabular}{l" + "r" * len(times) + "}",
+        r"\begin{tabular}{l" + "r" * (len(times) + 1) + "}",
         r"\toprule",
-        f"policy & {heads} \\\\",
+        f"policy & {heads} & slope \\\\",
     ]
     for group in groups:
-        lines += [r"\midrule", rf"\multicolumn{{{len(times) + 1}}}{{l}}{{{_escaped(group)}}} \\"]
+        lines += [r"\midrule", rf"\multicolumn{{{len(times) + 2}}}{{l}}{{{_escaped(group)}}} \\"]
         policies = [row.policy for row in found if row.group == group and row.t == times[-1]]
         for policy in policies:
             values = [cells[group, policy, t] for t in times]
             text = " & ".join(f"${row.mean:.4g} \\pm {row.sem:.2g}$" for row in values)
-            lines.append(f"{_escaped(policy)} & {text} \\\\")
+            angle = f"${values[-1].slope:.3g} \\pm {values[-1].slope_sem:.2g}$"
+            lines.append(f"{_escaped(policy)} & {text} & {angle} \\\\")
+        constant = cells[group, policies[0], times[-1]].lower_bound
+        if not math.isnan(constant):
+            floors = " & ".join(f"${constant * math.log(t):.4g}$" for t in times)
+            lines.append(rf"$C(\theta) \ln t$ & {floors} & ${constant:.3g}$ \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
 def _escaped(text: str) -> str:
-    for character in "\\&%$#_{}":
-        text = text.replace(character, {"\\": r"\textbackslash "}.get(character, f"\\{character}"))
-    return text
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(
+        special.get(character, f"\\{character}" if character in "&%$#_{}" else character)
+        for character in text
+    )

@@ -1,5 +1,9 @@
 """Who plays the cells: this process, local processes that may die, or a Dask cluster."""
 
+import os
+import signal
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, Protocol
@@ -7,8 +11,11 @@ from typing import Any, Protocol
 from ossb.errors import InputError, OssbError
 from ossb.experiments.cells import Cell, work
 
-AHEAD = 4  # cells handed out per worker: enough to keep it busy, few enough to stop quickly
-TRIES = 5  # times one cell may take its worker down before it is taken for the cause
+AHEAD = 2  # cells handed out per worker: enough to keep it busy, few enough to lose
+TRIES = 5  # losses in a row, with nothing finished in between, before a cell is to blame
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
+)
 
 Done = tuple[Cell, bytes, float]
 
@@ -27,8 +34,7 @@ class Alone:
 
     def play(self, cells: Sequence[Cell]) -> Iterator[Done]:
         for cell in cells:
-            part, seconds = work(cell, self._compiled)
-            yield cell, part, seconds
+            yield cell, *work(cell, self._compiled)
 
 
 class Processes:
@@ -42,9 +48,15 @@ class Processes:
         from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
         waiting = list(reversed(cells))
-        tries: dict[str, int] = {}
+        losses = 0
         while waiting:
-            pool = ProcessPoolExecutor(self._count, timeout=None)
+            pool = ProcessPoolExecutor(
+                min(self._count, len(waiting)),
+                timeout=None,
+                initializer=_settle,
+                initargs=(os.getpid(),),
+                env=ONE_THREAD,
+            )
             running: dict[Future[tuple[bytes, float]], Cell] = {}
             try:
                 while waiting or running:
@@ -53,69 +65,87 @@ class Processes:
                         running[pool.submit(work, cell, self._compiled)] = cell
                     finished, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
                     for future in finished:
-                        cell = running[future]
                         part, seconds = future.result()
-                        del running[future]
-                        yield cell, part, seconds
+                        yield running.pop(future), part, seconds
+                        losses = 0
             except BrokenProcessPool as broken:
-                for cell in running.values():
-                    _count_try(tries, cell, broken.__cause__ or broken)
-                waiting.extend(running.values())
+                losses += 1
+                # last in the queue: a cell that takes its worker down holds up no other
+                waiting = [*running.values(), *waiting]
+                _give_up(losses, waiting[0], broken)
             finally:
                 pool.shutdown(wait=False, kill_workers=True)
+
+
+def _settle(parent: int) -> None:
+    """Make a process a worker: interrupts are for its parent, without whom it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+
+
+def _follow(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
 
 
 class Cluster:
     """An existing Dask cluster; what dies with a worker is played again elsewhere."""
 
     def __init__(self, address: str, compiled: bool = True) -> None:
-        self._address = address
         self._compiled = compiled
-
-    def play(self, cells: Sequence[Cell]) -> Iterator[Done]:
         try:
-            from distributed import Client, as_completed
+            from distributed import Client
         except ImportError:
             raise InputError(
                 "scheduler", "have Dask installed: pip install ossb[cluster]"
             ) from None
         try:
-            client: Any = Client(self._address, timeout=10, set_as_default=False)
+            self._client: Any = Client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise InputError("scheduler", f"be a reachable scheduler: {error}") from None
+            raise InputError("scheduler", f"be a reachable scheduler: {error}", address) from None
+
+    def play(self, cells: Sequence[Cell]) -> Iterator[Done]:
+        from distributed import as_completed
+
         waiting = list(reversed(cells))
-        tries: dict[str, int] = {}
-        with client:
-            ahead = AHEAD * max(1, sum(client.nthreads().values()))
-            pool: Any = as_completed()
-            running: dict[str, Cell] = {}
-
-            def submit(cell: Cell) -> None:
-                future = client.submit(work, cell, self._compiled, pure=False)
-                running[future.key] = cell
-                pool.add(future)
-
+        losses = 0
+        pool: Any = as_completed()
+        running: dict[str, Cell] = {}
+        with self._client:
             while waiting or running:
+                # the cluster may grow and shrink while it works
+                ahead = AHEAD * max(1, sum(self._client.nthreads().values()))
                 while waiting and len(running) < ahead:
-                    submit(waiting.pop())
+                    future = self._client.submit(work, waiting[-1], self._compiled, pure=False)
+                    running[future.key] = waiting.pop()
+                    pool.add(future)
                 future = next(pool)
                 cell = running.pop(future.key)
                 failure = future.exception()
                 if failure is None:
                     part, seconds = future.result()
                     yield cell, part, seconds
-                elif isinstance(failure, OssbError):
-                    raise failure
+                    losses = 0
+                elif _is_loss(failure):
+                    losses += 1
+                    waiting.insert(0, cell)
+                    _give_up(losses, cell, failure)
                 else:
-                    _count_try(tries, cell, failure)
-                    waiting.append(cell)
+                    raise failure
 
 
-def _count_try(tries: dict[str, int], cell: Cell, error: BaseException) -> None:
-    tries[cell.key] = tries.get(cell.key, 0) + 1
-    if tries[cell.key] >= TRIES:
+def _is_loss(failure: BaseException) -> bool:
+    """Whether it was the worker that failed, not the cell."""
+    from distributed import CommClosedError, KilledWorker
+
+    return isinstance(failure, KilledWorker | CommClosedError)
+
+
+def _give_up(losses: int, cell: Cell, error: BaseException) -> None:
+    if losses >= TRIES:
         what = f"{cell.label} on {cell.group}, trials {cell.first} to {cell.last - 1}"
-        raise OssbError(f"{what}: failed {TRIES} times with its worker: {error}") from error
+        raise OssbError(f"{what}: lost {losses} times with its worker: {error}") from error
 
 
 def workers_for(count: int, scheduler: str | None, compiled: bool = True) -> Workers:

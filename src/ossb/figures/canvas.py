@@ -60,4 +60,4 @@ def colour(place: int) -> str:
 
 def line_style(place: int) -> str:
     """Lines that differ in grey too."""
-    return STYLES[(place // 2) % len(STYLES)]
+    return STYLES[place % len(STYLES)]

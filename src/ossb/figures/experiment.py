@@ -1,20 +1,17 @@
-"""An experiment, drawn: regret, plays against rates, phases."""
+"""An experiment, drawn: regret, a summary, plays against rates, phases; a column per group."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ossb.errors import OssbError
-from ossb.experiments.results import Results
+from ossb.experiments.results import Curves, Results
 from ossb.experiments.statistics import LEGENDS, band
-from ossb.experiments.tables import lower_bounds
 from ossb.figures.canvas import check_format, colour, line_style, new_figure, paper_style, save
+from ossb.figures.plays import draw_plays
 from ossb.figures.regret import draw_bound, draw_curve, dress
-from ossb.structures.base import bound
 from ossb.tally import PHASES
 
-MOST_ARMS = 24
 MOST_GROUPS = 6
 
 
@@ -24,13 +21,12 @@ def draw_experiment(results: Results, path: Path, kind: str = "confidence") -> l
     written = []
     for name, draw in (
         ("", draw_regrets),
-        ("-plays", draw_plays),
+        ("-summary", draw_summary),
+        ("-plays", draw_all_plays),
         ("-phases", draw_phases),
     ):
         with paper_style():
             figure = draw(results, kind)
-            if figure is None:
-                continue
             for suffix in dict.fromkeys((path.suffix, ".png")):
                 target = path.with_name(f"{path.stem}{name}{suffix}")
                 save(figure, target, "pdf")
@@ -38,121 +34,119 @@ def draw_experiment(results: Results, path: Path, kind: str = "confidence") -> l
     return written
 
 
+def _panels(results: Results, rows: int, height: float, **shared: Any) -> tuple[Any, Any]:
+    """A figure with a column for each group, titled."""
+    groups = results.groups[:MOST_GROUPS]
+    figure = new_figure(max(3.5, 2.35 * len(groups)), height)
+    axes = figure.subplots(rows, len(groups), squeeze=False, **shared)
+    for axis, group in zip(axes[0], groups, strict=True):
+        axis.set_title(group, loc="left", parse_math=False)
+    return figure, axes
+
+
+def _legend(figure: Any, axis: Any) -> None:
+    handles, labels = axis.get_legend_handles_labels()
+    columns = min(2 if figure.get_figwidth() < 5 else 4, len(labels))
+    legend = figure.legend(
+        handles, labels, loc="outside lower center", ncols=columns, frameon=False
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
 def draw_regrets(results: Results, kind: str) -> Any:
-    """Regret against t above and against ln t below, a column for each group."""
-    curves, constants = results.curves(), lower_bounds(results)
-    groups = list(constants)[:MOST_GROUPS]
-    figure = new_figure(max(3.5, 2.35 * len(groups)), 4.6)
-    axes = figure.subplots(2, len(groups), squeeze=False)
-    policies = list(dict.fromkeys(policy for _, policy in curves))
-    for column, group in enumerate(groups):
-        top = 0.0
+    """Regret against t above and against ln t below."""
+    figure, axes = _panels(results, 2, 4.6)
+    for column, group in enumerate(results.groups[:MOST_GROUPS]):
         for row in (0, 1):
             axis = axes[row][column]
-            for place, policy in enumerate(policies):
-                if (group, policy) in curves:
-                    times, regret = curves[group, policy]
-                    low, high = band(regret, kind)
+            for place, policy in enumerate(results.policies):
+                if (group, policy) in results.curves:
+                    times, regret = results.curves[group, policy]
                     mean = regret.mean(axis=0)
-                    top = max(top, float(np.median(mean[-1:])))
-                    draw_curve(axis, place, policy, times, mean, low, high)
-            if np.isfinite(constants[group]):
-                draw_bound(axis, times, constants[group])
+                    draw_curve(axis, place, policy, times, mean, *band(regret, kind))
+                    if np.isfinite(results.constants[group]):
+                        floor = results.constants[group]
+            if np.isfinite(results.constants[group]):
+                draw_bound(axis, np.array(results.experiment.checkpoints), floor)
             dress(axis, row == 1)
-            axis.set_ylim(bottom=0.0, top=_ceiling(curves, group))
-        axes[0][column].set_title(group, loc="left", parse_math=False)
+            axis.set_ylim(bottom=0.0, top=_ceiling(results.curves, group))
     axes[0][0].set_ylabel(f"regret\n({LEGENDS[kind]})")
     axes[1][0].set_ylabel("regret")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False
-    )
+    _legend(figure, axes[0][0])
     return figure
 
 
-def _ceiling(curves: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]], group: str) -> float:
+def _ceiling(curves: Curves, group: str) -> float:
     """High enough for all but runaway curves, which leave the frame."""
     ends = sorted(float(r[:, -1].mean()) for (name, _), (_, r) in curves.items() if name == group)
     return 1.15 * min(ends[-1], 4.0 * ends[len(ends) // 2]) if ends[-1] > 0 else 1.0
 
 
-def draw_plays(results: Results, kind: str) -> Any:
-    """Mean plays of each arm at the horizon against c(x, θ) ln T, first instance of each group."""
-    trials = results.trials()
-    groups = list(dict.fromkeys(named.group for named in results.experiment.instances))
-    groups = groups[:MOST_GROUPS]
-    figure = new_figure(max(3.5, 2.35 * len(groups)), 2.6)
-    axes = figure.subplots(1, len(groups), squeeze=False)[0]
-    policies: list[str] = list(dict.fromkeys(trials["policy"].to_list()))
-    for axis, group in zip(axes, groups, strict=True):
-        number = next(i for i, n in enumerate(results.experiment.instances) if n.group == group)
-        instance: Any = results.experiment.instances[number].instance
-        try:
-            rates = bound(instance).rates
-        except OssbError:
-            rates = np.zeros(instance.n_arms)
-        target = rates * np.log(results.experiment.horizon)
-        order = np.lexsort((instance.gaps, -target))[:MOST_ARMS]
-        part = trials.filter(trials["instance"] == number)
+def draw_summary(results: Results, kind: str) -> Any:
+    """Regret at the horizon: each instance's mean as a dot, the group's with its band."""
+    policies = results.policies
+    figure, axes = _panels(results, 1, 1.1 + 0.22 * len(policies), sharey=True)
+    horizon = results.experiment.horizon
+    for axis, group in zip(axes[0], results.groups, strict=False):
+        part = results.trials.filter(results.trials["group"] == group)
         for place, policy in enumerate(policies):
+            if (group, policy) not in results.curves:
+                continue
             rows = part.filter(part["policy"] == policy)
-            if not rows.is_empty():
-                mean = np.array(rows["plays"].to_list()).mean(axis=0)
-                axis.plot(
-                    range(order.size),
-                    np.maximum(mean[order], 0.5),
-                    color=colour(place),
-                    linestyle=line_style(place),
-                    marker="o",
-                    markersize=2,
-                    label=policy,
-                )
-        needed = np.flatnonzero(target[order] > 0)
-        axis.plot(
-            needed,
-            target[order][needed],
-            "k_",
-            markersize=7,
-            label="c(x, θ) ln T",
-        )
-        axis.set_yscale("log")
-        axis.set_xlabel("arm, by c(x, θ), then by gap")
-        names = [instance.arm_name(instance.arm_at(int(arm))) for arm in order]
-        axis.set_xticks(range(order.size), names, rotation=90, fontsize=5)
-        axis.set_title(group, loc="left", parse_math=False)
+            ends = np.array([curve[-1] for curve in rows["regret"].to_list()])
+            numbers = rows["instance"].to_numpy()
+            means = [ends[numbers == number].mean() for number in np.unique(numbers)]
+            axis.plot(means, [place] * len(means), ".", color=colour(place), alpha=0.4)
+            low, high = band(ends[:, None], kind)
+            axis.plot([low[0], high[0]], [place, place], color=colour(place), linewidth=2)
+            axis.plot([ends.mean()], [place], "D", color=colour(place), markersize=4)
+        if np.isfinite(results.constants[group]):
+            floor = results.constants[group] * np.log(horizon)
+            axis.axvline(floor, color="black", linestyle=(0, (1, 1)))
+            axis.annotate(
+                "C(θ) ln T", (floor, 1.0), (2, -7), ("data", "axes fraction"), "offset points",
+                fontsize=6,
+            )  # fmt: skip
+        axis.set_ylim(len(policies) - 0.4, -0.9)
+        axis.set_xlim(left=0.0)
+        axis.set_xlabel(f"regret at T = {horizon:,}")
         axis.spines[["top", "right"]].set_visible(False)
-    axes[0].set_ylabel("plays at the horizon")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False
-    )
+    axes[0][0].set_yticks(range(len(policies)), policies)
+    for text in axes[0][0].get_yticklabels():
+        text.set_parse_math(False)
+    figure.supxlabel(f"diamonds: mean, {LEGENDS[kind]}; dots: instances", fontsize=6)
+    return figure
+
+
+def draw_all_plays(results: Results, kind: str) -> Any:
+    """Mean plays of each arm at the horizon against c(x, θ) ln T, first instance of each group."""
+    figure, axes = _panels(results, 1, 2.8)
+    for axis, group in zip(axes[0], results.groups, strict=False):
+        draw_plays(axis, results, group)
+    axes[0][0].set_ylabel("plays at the horizon")
+    _legend(figure, axes[0][0])
     return figure
 
 
 def draw_phases(results: Results, kind: str) -> Any:
-    """Share of rounds that each policy spends exploiting, until t."""
-    trials = results.trials()
-    groups = list(dict.fromkeys(named.group for named in results.experiment.instances))
-    groups = groups[:MOST_GROUPS]
-    figure = new_figure(max(3.5, 2.35 * len(groups)), 2.6)
-    axes = figure.subplots(1, len(groups), squeeze=False, sharey=True)[0]
-    policies: list[str] = list(dict.fromkeys(trials["policy"].to_list()))
-    for axis, group in zip(axes, groups, strict=True):
-        part = trials.filter(trials["group"] == group)
-        for place, policy in enumerate(policies):
-            rows = part.filter(part["policy"] == policy)
-            if not rows.is_empty():
-                times = np.array(rows["checkpoints"][0].to_list())
-                share = np.array(rows[PHASES[0]].to_list()).mean(axis=0) / times
-                axis.plot(
-                    times, share, color=colour(place), linestyle=line_style(place), label=policy
-                )
-        dress(axis, True)
-        axis.set_ylim(0.0, 1.02)
-        axis.set_title(group, loc="left", parse_math=False)
-    axes[0].set_ylabel("share of rounds exploiting")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False
-    )
+    """Share of rounds that each policy has spent in each phase until t."""
+    figure, axes = _panels(results, len(PHASES), 4.6, sharex=True, sharey=True)
+    for column, group in enumerate(results.groups[:MOST_GROUPS]):
+        part = results.trials.filter(results.trials["group"] == group)
+        for row, phase in enumerate(PHASES):
+            for place, policy in enumerate(results.policies):
+                rows = part.filter(part["policy"] == policy)
+                if not rows.is_empty():
+                    times = np.array(rows["checkpoints"][0].to_list())
+                    share = np.array(rows[phase].to_list()).mean(axis=0) / times
+                    axes[row][column].plot(
+                        times, share, color=colour(place), linestyle=line_style(place), label=policy
+                    )
+            dress(axes[row][column], True)
+            axes[row][column].set_ylim(-0.02, 1.02)
+            if row < len(PHASES) - 1:
+                axes[row][column].set_xlabel("")
+            axes[row][0].set_ylabel(f"share of {phase}")
+    _legend(figure, axes[0][0])
     return figure

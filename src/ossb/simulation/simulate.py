@@ -20,7 +20,9 @@ from ossb.simulation.trial import Course, Late, run_late_trial, run_trial
 from ossb.structures.base import bound
 from ossb.tally import Tally, empty_tally
 
-STRETCH = 50_000  # rounds between two looks at the outside world
+STRETCH = 50_000  # most rounds between two looks at the outside world
+FIRST_STRETCH = 50
+PATIENCE = 0.25  # seconds that one stretch should take, give or take a factor of two
 CHECKPOINTS = 120
 
 Progress = Callable[[str, int], None]  # (policy, rounds played since the last call)
@@ -194,8 +196,10 @@ def run(
     course, late = new_course(checkpoints), new_late(environment, timing)
     started = time.thread_time()
     horizon = int(checkpoints[-1])
-    for start in range(1, horizon + 1, STRETCH):
-        stop = min(start + STRETCH, horizon + 1)
+    start, stretch = 1, FIRST_STRETCH
+    while start <= horizon:
+        stop = min(start + stretch, horizon + 1)
+        before = time.thread_time()
         play(
             record,
             environment,
@@ -212,6 +216,12 @@ def run(
         )
         if progress is not None:
             progress(stop - start)
+        took = time.thread_time() - before
+        if took < PATIENCE:
+            stretch = min(2 * stretch, STRETCH)
+        elif took > 2 * PATIENCE:
+            stretch = max(stretch // 2, 1)
+        start = stop
     return Outcome(course.curve, course.spent, tally.plays, time.thread_time() - started)
 
 
@@ -276,9 +286,9 @@ def new_course(checkpoints: np.ndarray) -> Course:
     )
 
 
-def log_spaced(horizon: int) -> np.ndarray:
+def log_spaced(horizon: int, count: int = CHECKPOINTS) -> np.ndarray:
     """Rounds at which the regret is noted: about evenly spaced in ln t, the horizon last."""
-    points = np.geomspace(1, horizon, CHECKPOINTS)
+    points = np.geomspace(1, horizon, count)
     return np.unique(np.append(np.round(points).astype(np.int64), horizon))
 
 
