@@ -1,0 +1,156 @@
+"""When may one stop: the threshold, and its errors over many runs."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from ossb.campaigns import Campaign
+from ossb.campaigns.looking import View, stopping
+from ossb.campaigns.player import Player
+from ossb.campaigns.stopping import calibration, threshold
+from ossb.errors import InputError
+from ossb.instances import from_dict
+from ossb.simulation.environment import environment_of
+from ossb.tally import empty_tally
+
+
+def inverse_h(value):
+    return brentq(lambda u: u - math.log(u) - value, 1.0, 2.0 * value + 5.0)
+
+
+@pytest.mark.parametrize("x", [0.01, 0.5, 1.0, 3.0, 10.0, 100.0])
+def test_the_calibration_is_the_papers(x):
+    """𝒯 written out again, with a root finder in place of Newton's method."""
+    y = (inverse_h(1.0 + x) + math.log(2.0 * math.pi**2 / 6.0)) / 2.0
+    edge = 1.0 / math.log(1.5)
+    if y >= edge - math.log(edge):
+        expected = 2.0 * math.exp(1.0 / inverse_h(y)) * inverse_h(y)
+    else:
+        expected = 3.0 * (y - math.log(math.log(1.5)))
+    assert calibration(x) == pytest.approx(expected, rel=1e-12)
+    assert calibration(x) >= x
+
+
+def test_the_threshold_grows_with_what_could_go_wrong():
+    few, many = np.array([10, 10]), np.array([1000, 1000])
+    assert threshold(few, 0.1) < threshold(many, 0.1) < threshold(many, 0.01)
+    assert threshold(few, 0.1) < threshold(np.array([10, 10, 10]), 0.1)
+    assert threshold(few, 0.1) < threshold(few, 0.1, components=3)
+    assert threshold(np.array([10, 0]), 0.1) < threshold(few, 0.1)
+
+
+@pytest.mark.parametrize("delta", [0, 1, -0.1, float("nan"), "0.1", True])
+def test_delta_is_checked(clock, delta):
+    instance = {"structure": "classical", "n_arms": 2}
+    campaign = Campaign.open("memory://", "c", instance=instance, clock=clock)
+    with pytest.raises(InputError, match="delta"):
+        campaign.stop(delta)
+
+
+def test_nothing_told_is_no_reason_to_stop(clock):
+    instance = {"structure": "classical", "n_arms": 2}
+    campaign = Campaign.open("memory://", "c", instance=instance, clock=clock)
+    assert campaign.stop(0.1)["met"] is False
+    assert campaign.stop(0.1)["statistic"] == 0.0
+
+
+def test_a_clear_leader_is_found(clock):
+    instance = {"structure": "classical", "observation": "bernoulli", "n_arms": 2}
+    campaign = Campaign.open("memory://", "c", instance=instance, clock=clock)
+    campaign.import_rows([(0, 1), (1, 0)] * 100)
+    found = campaign.stop(0.05)
+    assert found["met"] is True
+    assert found["statistic"] > found["threshold"]
+    assert campaign.best() == 0
+    alone = threshold(np.array([100, 100]), 0.05)
+    assert found["threshold"] == alone
+    campaign.add_arm()
+    campaign.import_rows([(2, 0)] * 100)
+    assert campaign.stop(0.05)["threshold"] == threshold(np.full(3, 100), 0.05 / 6)
+    campaign.retire_arm(2)
+    assert campaign.stop(0.05)["threshold"] == threshold(np.full(2, 100), 0.05 / 6, 3)
+
+
+CLOSE = {  # instances on which the best arm is hard to tell, so that errors would show
+    "classical": {"structure": "classical", "theta": [0.0, 0.1], "sigma": 1.0},
+    "bernoulli": {"structure": "classical", "observation": "bernoulli", "theta": [0.5, 0.55]},
+    "minimise": {"structure": "classical", "theta": [0.1, 0.0], "goal": "minimize"},
+    "linear": {"structure": "linear", "arms": [[1, 0], [0, 1], [0.7, 0.7]], "phi": [0.0, 0.1]},
+    "glm": {
+        "structure": "generalized_linear",
+        "arms": [[1, 0], [0, 1]],
+        "phi": [0.0, 0.2],
+        "link": "logistic",
+        "observation": "bernoulli",
+    },
+    "lipschitz": {
+        "structure": "lipschitz",
+        "points": [0.0, 1.0],
+        "lipschitz_constant": 0.2,
+        "theta": [0.0, 0.1],
+    },
+    "unimodal": {"structure": "unimodal", "theta": [0.0, 0.05, 0.1]},
+    "dueling": {
+        "structure": "dueling",
+        "preferences": [[0.5, 0.45, 0.6], [0.55, 0.5, 0.6], [0.4, 0.4, 0.5]],
+    },
+}
+DELTA = 0.3
+RUNS = 60
+LOOKS = [1, 3, 10, 30, 100, 1000, 10_000, 100_000, 1_000_000]
+
+
+def more(instance, mean, count, rng):
+    """The sum of some observations of a signed mean, drawn at once."""
+    if instance.observation == "gaussian":
+        return rng.normal(count * mean, math.sqrt(count) * instance.sigma)
+    return instance.sign * rng.binomial(count, instance.sign * mean)
+
+
+def first_stop(instance, rng, level):
+    """Whether the leader at the first look that says stop is the best arm."""
+    player, environment = Player(instance, {"name": "hgl"}), environment_of(instance)
+    model, components = player.policy.model, environment.means.size
+    tally = empty_tally(components, len(instance.reveals()))
+    for look in LOOKS:
+        for c, mean in enumerate(environment.means):
+            new = look - int(tally.counts[c])
+            total = tally.counts[c] * tally.means[c] + more(instance, float(mean), new, rng)
+            tally.counts[c], tally.means[c] = look, total / look
+        tally.clock[0] = look * components
+        found = stopping(View(player, tally, components, 0, len(instance.reveals())), level)
+        if found["met"]:
+            leader = int(model.project(tally, model.start()))
+            return leader == int(np.argmax(instance.rewards))
+    return None
+
+
+@pytest.mark.parametrize("label", CLOSE)
+def test_stopping_is_wrong_less_often_than_promised(label):
+    """Every run stops, looked at many times, and the first look that says so is right."""
+    instance, rng = from_dict(CLOSE[label]), np.random.default_rng(5)
+    answers = [first_stop(instance, rng, DELTA) for _ in range(RUNS)]
+    assert None not in answers
+    assert answers.count(False) <= DELTA * RUNS
+
+
+def test_a_threshold_that_is_too_low_would_be_found_out(monkeypatch):
+    """The runs above are hard enough to tell."""
+    monkeypatch.setattr("ossb.campaigns.looking.threshold", lambda counts, delta, n: 0.05)
+    instance, rng = from_dict(CLOSE["classical"]), np.random.default_rng(5)
+    answers = [first_stop(instance, rng, DELTA) for _ in range(RUNS)]
+    assert answers.count(False) > DELTA * RUNS
+
+
+@pytest.mark.parametrize("label", ["classical", "linear", "lipschitz", "unimodal", "dueling"])
+def test_stopping_happens(label):
+    """With the true means and enough plays the leader is established."""
+    instance = from_dict(CLOSE[label])
+    player, environment = Player(instance, {"name": "hgl"}), environment_of(instance)
+    tally = empty_tally(environment.means.size, len(instance.reveals()))
+    tally.counts[:] = 100_000
+    tally.means[:] = environment.means
+    view = View(player, tally, environment.means.size, 0, len(instance.reveals()))
+    assert stopping(view, 0.05)["met"]
