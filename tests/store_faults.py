@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 
 from ossb.campaigns import Campaign, Corrupt, Unavailable, Unknown, open_storage
+from ossb.campaigns.storage import sqlite as sqlite_storage
 from ossb.errors import InputError
 
 INSTANCE = {"structure": "classical", "observation": "bernoulli", "n_arms": 3}
-SQLITE_MODULE = "ossb.campaigns.storage.sqlite"
 
 
 def opened(path, **options):
@@ -166,7 +166,7 @@ def failing_connection(counter, fail_at, after):
 
 def fail_statement(folder, fail_at, after, steps=12):
     """Let one statement fail; whether it was reached."""
-    sqlite = sys.modules[SQLITE_MODULE].sqlite3
+    sqlite = sqlite_storage.sqlite3
     plain, counter = sqlite.connect, [-(10**9)]
     factory = failing_connection(counter, fail_at, after)
     path = folder / f"{fail_at}-{after}.db"

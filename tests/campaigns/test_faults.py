@@ -21,8 +21,8 @@ def test_a_flipped_bit_in_the_file_is_found_or_harmless(tmp_path):
 def test_no_statement_that_fails_loses_what_was_acknowledged(tmp_path, after):
     reached, fail_at = True, 0
     while reached:
-        fail_at += 3
-        reached, refused = store_faults.fail_statement(tmp_path, fail_at, after)
+        fail_at += 1
+        reached, refused = store_faults.fail_statement(tmp_path, fail_at, after, steps=4)
         assert refused == int(reached)
     assert fail_at > 10
 

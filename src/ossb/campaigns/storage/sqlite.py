@@ -187,8 +187,8 @@ class SQLiteStorage:
         failures: dict[int, OssbError] = {}
         try:
             connection = self._connection()
-            connection.execute("BEGIN IMMEDIATE")
             try:
+                connection.execute("BEGIN IMMEDIATE")
                 for place, request in enumerate(group):
                     try:
                         self._insert(connection, request)
