@@ -23,7 +23,8 @@ from ossb.structures.generalized_linear import GeneralizedLinear
 from ossb.structures.lipschitz import Lipschitz
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "shared" / "golden"
-REFERENCE = {  # mean and standard error at 10⁴ (200 runs, dueling; 100, others) and at 10⁵
+# mean and standard error at 10⁴ (200 runs for dueling, 60 for Lipschitz, 100 for others), at 10⁵
+REFERENCE = {
     "arxiv6": ("81 ± 5", "128 ± 4"),
     "arithmetic8": ("65 ± 2", "103 ± 3"),
     "cyclic4": ("8.0 ± .4", "9.8 ± .4"),
