@@ -1,0 +1,223 @@
+"""A client of ``ossb serve`` that retries safely; it needs the standard library only.
+
+What may have happened although the answer was lost is repeated under the same idempotency key
+or decision id, so that nothing happens twice.
+"""
+
+import http.client
+import json
+import random
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+from urllib.parse import quote, urlsplit
+
+from ossb.errors import InputError, OssbError
+
+AGAIN = (408, 429, 502, 503, 504)  # statuses after which the same call may succeed
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
+
+
+class Decision(NamedTuple):
+    """What to do next."""
+
+    id: str
+    arm: int | list[int]
+    arm_name: str
+    phase: str
+
+
+class ServiceError(OssbError):
+    """The service refused: ``status``, ``code``, ``field`` and its message."""
+
+    def __init__(self, status: int, code: str, message: str, field: str | None) -> None:
+        super().__init__(message)
+        self.status, self.code, self.field = status, code, field
+
+
+class Unreachable(OssbError):
+    """The service did not answer for as long as was allowed."""
+
+
+class Client:
+    """Calls a service; one connection, not to be shared between threads.
+
+    Parameters
+    ----------
+    url
+        As in ``http://127.0.0.1:8090``.
+    token
+        Sent as ``Authorization: Bearer``.
+    timeout
+        Seconds to wait for one answer.
+    patience
+        Seconds to go on retrying for; a service that restarts is back within a few.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        timeout: float = 30.0,
+        patience: float = 30.0,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InputError("storage", "be http://HOST:PORT", url)
+        self._kind = (
+            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        )
+        self._host, self._port = parts.hostname, parts.port
+        self._prefix = parts.path.rstrip("/")
+        self._token = token
+        self._timeout, self._patience, self._sleep = timeout, patience, sleep
+        self._connection: http.client.HTTPConnection | None = None
+
+    def close(self) -> None:
+        """Close the connection; the next call opens another."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def create(
+        self,
+        name: str,
+        instance: Mapping[str, Any],
+        policy: str | Mapping[str, Any] = "hgl",
+        seed: int = 0,
+    ) -> dict[str, Any]:
+        """Create a campaign; one with the same definition may be there already."""
+        chosen = {"name": policy} if isinstance(policy, str) else dict(policy)
+        body = {"name": name, "instance": dict(instance), "policy": chosen, "seed": seed}
+        return self._call("POST", "/v1/campaigns", body)
+
+    def campaigns(self) -> list[dict[str, Any]]:
+        """All campaigns, in short."""
+        found: list[dict[str, Any]] = self._call("GET", "/v1/campaigns")["campaigns"]
+        return found
+
+    def campaign(self, name: str) -> dict[str, Any]:
+        """Where a campaign stands."""
+        return self._call("GET", _path(name))
+
+    def ask(
+        self,
+        name: str,
+        n: int = 1,
+        *,
+        lease_seconds: float | None = None,
+        available: Iterable[int] | None = None,
+        key: str | None = None,
+    ) -> list[Decision]:
+        """The next decisions; a repeated call under the same key returns the same."""
+        body: dict[str, Any] = {"n": n}
+        if lease_seconds is not None:
+            body["lease_seconds"] = lease_seconds
+        if available is not None:
+            body["available"] = list(available)
+        answer = self._call("POST", _path(name, "ask"), body, key or uuid.uuid4().hex)
+        return [Decision(**decision) for decision in answer["decisions"]]
+
+    def tell(self, name: str, id: str, observation: Any) -> str:
+        """Tell what a decision showed: ``recorded``, or ``same`` if it was told already."""
+        answer = self._call("POST", _path(name, "tell"), {"id": id, "observation": observation})
+        return str(answer["results"][0]["status"])
+
+    def tell_many(self, name: str, tells: Iterable[tuple[str, Any]]) -> list[str]:
+        """Tell several, all or nothing."""
+        body = {"tells": [{"id": id_, "observation": value} for id_, value in tells]}
+        answer = self._call("POST", _path(name, "tell"), body)
+        return [result["status"] for result in answer["results"]]
+
+    def void(self, name: str, id: str) -> None:
+        """Take a wrong tell back."""
+        self._call("POST", _path(name, "void"), {"id": id})
+
+    def close_campaign(self, name: str) -> None:
+        """Take no more asks, for good."""
+        self._call("POST", _path(name, "close"), {})
+
+    def history(self, name: str, start: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
+        """Decisions with what was told, from number ``start`` on."""
+        path = f"{_path(name, 'decisions')}?start={start}&limit={limit}"
+        found: list[dict[str, Any]] = self._call("GET", path)["decisions"]
+        return found
+
+    def create_token(self, scope: str, campaign: str | None = None) -> str:
+        """A new token.  Not repeated if the answer is lost: an unseen token harms nobody."""
+        body = {"scope": scope} if campaign is None else {"scope": scope, "campaign": campaign}
+        return str(self._call("POST", "/v1/tokens", body)["token"])
+
+    def _call(
+        self, method: str, path: str, body: Any = None, key: str | None = None
+    ) -> dict[str, Any]:
+        headers = {"Accept": "application/json"}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        content = None
+        if body is not None:
+            content = json.dumps(body, allow_nan=False).encode()
+            headers["Content-Type"] = "application/json"
+        deadline = time.monotonic() + self._patience
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                status, answer, wait = self._once(method, self._prefix + path, content, headers)
+                if status not in AGAIN:
+                    return _read(status, answer)
+                failure = f"status {status}"
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                failure, wait = f"{type(error).__name__}: {error}", 0.0
+            if time.monotonic() + pause > deadline:
+                where = f"{self._host}:{self._port}"
+                raise Unreachable(f"the service at {where} does not answer: {failure}")
+            # spread out, so that many clients do not come back all at once
+            self._sleep(max(wait, pause * (0.5 + random.random() / 2)))
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _once(
+        self, method: str, path: str, content: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, bytes, float]:
+        if self._connection is None:
+            self._connection = self._kind(self._host, self._port, timeout=self._timeout)
+        self._connection.request(method, path, content, headers)
+        response = self._connection.getresponse()
+        answer = response.read()
+        if response.will_close:
+            self.close()
+        wait = response.getheader("Retry-After", "0")
+        return response.status, answer, float(wait) if wait.isdigit() else 0.0
+
+
+def _path(name: str, rest: str = "") -> str:
+    return f"/v1/campaigns/{quote(name, safe='')}" + (f"/{rest}" if rest else "")
+
+
+def _read(status: int, answer: bytes) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(answer)
+    except ValueError:
+        raise ServiceError(status, "not_json", "the service did not answer in JSON", None) from None
+    if status >= 400:
+        error = found.get("error", {})
+        code, message = error.get("code", ""), error.get("message", f"status {status}")
+        raise ServiceError(status, code, message, error.get("field"))
+    return found

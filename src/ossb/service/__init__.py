@@ -1,0 +1,1 @@
+"""Campaigns over HTTP, and the live page."""

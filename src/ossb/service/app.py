@@ -1,0 +1,211 @@
+"""The service: finds the route, the caller's scope and the answer, and writes what it did down."""
+
+import asyncio
+import logging
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from ossb.campaigns import Storage
+from ossb.errors import OssbError
+from ossb.service import page
+from ossb.service.answers import Refusal, refusal
+from ossb.service.call import Call
+from ossb.service.logs import LOG, say
+from ossb.service.metrics import Metrics
+from ossb.service.registry import Registry
+from ossb.service.routes import OF_CAMPAIGN, PLAIN, Route
+from ossb.service.tokens import Grant, Tokens
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
+THREADS = 64
+THREADS_SHARED = 24  # each holds a connection, and a PostgreSQL server has a hundred
+REFRESH = 2.0  # seconds between looks for tokens that another server made
+HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'; object-src 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+}
+_HEADERS = [(key.lower().encode(), value.encode()) for key, value in HEADERS.items()]
+
+
+class Service:
+    """An ASGI application over one store.
+
+    Parameters
+    ----------
+    local
+        Whether only this machine can reach it: without any token it is open then, to callers
+        that name this machine.
+    """
+
+    def __init__(self, storage: Storage, local: bool = True) -> None:
+        self.registry = Registry(storage)
+        self.tokens = Tokens(storage)
+        self.metrics = Metrics()
+        self.stopping = False
+        self._local = local
+        self._looked = time.monotonic()
+        threads = THREADS_SHARED if storage.shared else THREADS
+        self._threads = ThreadPoolExecutor(threads, "ossb-request")
+
+    def stop(self) -> None:
+        """End the event streams: the server goes."""
+        self.stopping = True
+        self.registry.wake_all()
+
+    def close(self) -> None:
+        """Let the threads and the store go."""
+        self._threads.shutdown()
+        self.registry.storage.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+        elif scope["type"] == "http":
+            await self._http(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1000})
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        method, status, label = scope["method"], 500, "unknown"
+        request = Request(scope, receive)
+        self.metrics.running += 1
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                nonlocal status
+                status = message["status"]
+                message["headers"] = [*message["headers"], *_HEADERS]
+            await send(message)
+
+        try:
+            try:
+                label, route, name = _find(scope)
+                response = await self._answer(request, route, name)
+            except OssbError as error:
+                response = refusal(error)
+                if response.status_code >= 500 and response.status_code != 503:
+                    say(logging.ERROR, "failed", path=scope["path"], reason=str(error))
+            except Exception:
+                LOG.exception("failed", extra={"fields": {"path": scope["path"]}})
+                response = refusal(Refusal(500, "failed", "the server failed; its log says why"))
+            await response(scope, receive, sending)
+        finally:
+            self.metrics.running -= 1
+            seconds = time.perf_counter() - started
+            known = method if method in ("GET", "HEAD", "POST") else "other"
+            self.metrics.observe(known, label, status, seconds)
+            if LOG.isEnabledFor(logging.INFO):
+                say(
+                    logging.INFO,
+                    "request",
+                    method=known,
+                    path=scope["path"][:300],
+                    status=status,
+                    milliseconds=round(seconds * 1e3, 2),
+                )
+
+    async def _answer(self, request: Request, route: Route, name: str) -> Response:
+        grant = await self._grant(request, route)
+        if route.scope is not None:
+            if not grant.covers(route.scope):
+                message = f"this needs a token of scope {route.scope}"
+                raise Refusal(403, "forbidden", message, "Authorization")
+            if name:
+                self.check_campaign(grant, name)
+            elif request.url.path == "/metrics":
+                self.check_campaign(grant, "")
+        return await route.handler(Call(request, name, grant, self._run, self))
+
+    async def _run(self, make: Any, *arguments: Any) -> Any:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, make, *arguments)
+
+    async def _grant(self, request: Request, route: Route) -> Grant:
+        """What the caller may do; a refusal where a token is needed and none is good."""
+        self._check_origin(request)
+        if self.registry.storage.shared and time.monotonic() - self._looked > REFRESH:
+            self._looked = time.monotonic()
+            await self._run(self.tokens.refresh)
+        if route.scope is None:
+            return Grant("read")
+        if not self.tokens and self._local:
+            host = request.headers.get("host", "").rpartition(":")
+            if (host[0] if host[1] and host[2].isdigit() else host[1] + host[2]) not in LOOPBACK:
+                message = "without tokens this service answers to its own machine only"
+                raise Refusal(403, "forbidden", message, "Host")
+            return Grant("admin")
+        token = page.token_of(request)
+        grant = None if token is None else self.tokens.grant_of(token)
+        if grant is None:
+            message = "a token is needed" if token is None else "the token is not known"
+            headers = {"WWW-Authenticate": "Bearer"}
+            raise Refusal(401, "unauthorized", message, "Authorization", headers)
+        return grant
+
+    def check_campaign(self, grant: Grant, name: str) -> None:
+        """Refuse what is not of the one campaign that a token is for."""
+        if grant.campaign is not None and grant.campaign != name:
+            message = "the token is for another campaign"
+            raise Refusal(403, "forbidden", message, "Authorization")
+
+    @staticmethod
+    def _check_origin(request: Request) -> None:
+        """Other sites' pages may not call from a visitor's browser."""
+        origin = request.headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
+            raise Refusal(403, "forbidden", "the call comes from another site's page", "Origin")
+
+
+def _find(scope: Scope) -> tuple[str, Route, str]:
+    """The route of a request with its label, and the campaign's name."""
+    method = "GET" if scope["method"] == "HEAD" else scope["method"]
+    raw = scope.get("raw_path") or scope["path"].encode()
+    parts = raw.partition(b"?")[0].split(b"/")
+    if parts[:3] == [b"", b"v1", b"campaigns"] and 4 <= len(parts) <= 5 and parts[3]:
+        rest = parts[4].decode("latin-1") if len(parts) == 5 else ""
+        name = _name(parts[3])
+        label = "/v1/campaigns/{name}" + (f"/{rest}" if rest else "")
+        return _chosen(OF_CAMPAIGN, method, rest, label, name)
+    if parts[:2] == [b"", b"campaigns"] and len(parts) == 3 and parts[2]:
+        return _chosen(page.ROUTES, method, "/campaigns/{name}", "/campaigns/{name}", "")
+    path = raw.partition(b"?")[0].decode("latin-1")
+    table = page.ROUTES if any(known == path for _, known in page.ROUTES) else PLAIN
+    return _chosen(table, method, path, path, "")
+
+
+def _chosen(
+    table: dict[tuple[str, str], Route], method: str, key: str, label: str, name: str
+) -> tuple[str, Route, str]:
+    found = table.get((method, key))
+    if found is not None:
+        return label, found, name
+    allowed = [known for known, path in table if path == key]
+    if allowed:
+        message = f"`method` must be {' or '.join(allowed)}"
+        headers = {"Allow": ", ".join(allowed)}
+        raise Refusal(405, "bad_method", message, "method", headers)
+    raise Refusal(404, "unknown_path", "there is nothing at this path", "path")
+
+
+def _name(part: bytes) -> str:
+    try:
+        return unquote_to_bytes(part).decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refusal(404, "unknown_campaign", "`name` must be UTF-8", "name") from None

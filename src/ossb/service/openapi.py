@@ -1,0 +1,207 @@
+"""The programming interface, described for machines (OpenAPI 3.1)."""
+
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+NAME = {
+    "name": "name",
+    "in": "path",
+    "required": True,
+    "description": "The campaign, percent-encoded.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+    "example": "headlines",
+}
+KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "Asking again with the same key returns the same decisions.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+    "example": "5f1c0c3e",
+}
+ID = {"type": "string", "description": "The id of a decision."}
+OBSERVATION = {
+    "description": "A number; a list, one entry per item, for semi-bandit feedback; for a duel 1 "
+    "if the first item won, else 0.",
+    "anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}}],
+}
+ARM = {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]}
+
+
+def _object(needed: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {**needed, **(optional or {})},
+        "required": list(needed),
+        "additionalProperties": False,
+    }
+
+
+DECISION = {
+    "type": "object",
+    "properties": {
+        "id": ID,
+        "arm": ARM,
+        "arm_name": {"type": "string"},
+        "phase": {"enum": ["exploit", "estimate", "explore"]},
+    },
+}
+TELL = _object({"id": ID, "observation": OBSERVATION})
+ERROR = {
+    "type": "object",
+    "properties": {
+        "error": {
+            "type": "object",
+            "properties": {
+                "code": {"type": "string"},
+                "message": {"type": "string"},
+                "field": {"type": ["string", "null"]},
+            },
+        }
+    },
+}
+CREATED = {
+    "name": "headlines",
+    "instance": {"structure": "classical", "observation": "bernoulli", "n_arms": 3},
+    "policy": {"name": "hgl"},
+    "seed": 1,
+}
+RESULTS = {"results": [{"id": "0-9f86d081", "status": "recorded"}]}
+
+
+def _answer(description: str, example: Any = None) -> dict[str, Any]:
+    content: dict[str, Any] = {"schema": {"type": "object"}}
+    if example is not None:
+        content["example"] = example
+    return {"description": description, "content": {"application/json": content}}
+
+
+def _call(
+    summary: str,
+    answers: dict[str, Any],
+    body: dict[str, Any] | None = None,
+    example: Any = None,
+    parameters: tuple[dict[str, Any], ...] = (),
+) -> dict[str, Any]:
+    call: dict[str, Any] = {
+        "summary": summary,
+        "parameters": list(parameters),
+        "responses": {**answers, "4XX": {"$ref": "#/components/responses/Error"}},
+    }
+    if body is not None:
+        content = {"application/json": {"schema": body, "example": example}}
+        call["requestBody"] = {"required": True, "content": content}
+    return call
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The whole description."""
+    of = "/v1/campaigns/{name}"
+    created = _object(
+        {"name": {"type": "string"}, "instance": {"type": "object"}, "policy": {"type": "object"}},
+        {"seed": {"type": "integer", "minimum": 0}},
+    )
+    asked = _object(
+        {},
+        {
+            "n": {"type": "integer", "minimum": 1, "maximum": 10_000, "default": 1},
+            "lease_seconds": {"type": "number", "exclusiveMinimum": 0, "default": 3600},
+            "available": {"type": "array", "items": {"type": "integer"}},
+        },
+    )
+    told = {"oneOf": [TELL, _object({"tells": {"type": "array", "items": TELL, "minItems": 1}})]}
+    decision = {"id": "0-9f86d081", "arm": 2, "arm_name": "2", "phase": "estimate"}
+    after = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "integer"}, "example": 17}
+    paths: dict[str, Any] = {
+        "/v1/campaigns": {
+            "get": _call("All campaigns", {"200": _answer("Campaigns")}),
+            "post": _call(
+                "Create a campaign (scope admin)",
+                {
+                    "201": _answer("Created"),
+                    "200": _answer("There was one with the same definition"),
+                },
+                created,
+                CREATED,
+            ),
+        },
+        of: {
+            "get": _call("Where it stands", {"200": _answer("Campaign")}, parameters=(NAME,)),
+        },
+        f"{of}/ask": {
+            "post": _call(
+                "The next decisions (scope write)",
+                {"200": _answer("Decisions, on disk", {"decisions": [decision]})},
+                asked,
+                {"n": 1, "lease_seconds": 600},
+                (NAME, KEY),
+            )
+        },
+        f"{of}/tell": {
+            "post": _call(
+                "What decisions showed, all or nothing (scope write)",
+                {"200": _answer("Recorded, on disk", RESULTS)},
+                told,
+                {"id": "0-9f86d081", "observation": 1},
+                (NAME,),
+            )
+        },
+        f"{of}/void": {
+            "post": _call(
+                "Take a wrong tell back (scope write)",
+                {"200": _answer("Taken back")},
+                _object({"id": ID}),
+                {"id": "0-9f86d081"},
+                (NAME,),
+            )
+        },
+        f"{of}/close": {
+            "post": _call(
+                "Take no more asks (scope admin)", {"200": _answer("Closed")}, parameters=(NAME,)
+            )
+        },
+        f"{of}/decisions": {
+            "get": _call(
+                "Decisions with what was told",
+                {"200": _answer("Decisions")},
+                parameters=(
+                    NAME,
+                    {"name": "start", "in": "query", "schema": {"type": "integer"}},
+                    {"name": "limit", "in": "query", "schema": {"type": "integer"}},
+                ),
+            )
+        },
+        f"{of}/events": {
+            "get": _call(
+                "The journal as server-sent events",
+                {"200": {"description": "Events", "content": {"text/event-stream": {}}}},
+                parameters=(NAME, after),
+            )
+        },
+        "/v1/tokens": {
+            "post": _call(
+                "Make a token (scope admin)",
+                {"201": _answer("The token, seen once")},
+                _object(
+                    {"scope": {"enum": ["read", "write", "admin"]}},
+                    {"campaign": {"type": "string"}},
+                ),
+                {"scope": "write", "campaign": "headlines"},
+            )
+        },
+        "/healthz": {"get": _call("Liveness", {"200": _answer("Alive", {"status": "ok"})})},
+        "/metrics": {"get": _call("Prometheus text", {"200": {"description": "Metrics"}})},
+    }
+    error = {"description": "Refused", "content": {"application/json": {"schema": ERROR}}}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "ossb campaigns", "version": version("ossb")},
+        "paths": paths,
+        "components": {
+            "responses": {"Error": error},
+            "schemas": {"Decision": DECISION},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}],
+    }

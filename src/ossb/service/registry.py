@@ -1,0 +1,91 @@
+"""The campaigns of one server: opened on first use, and whoever waits for their events."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ossb.campaigns import Campaign, Storage
+from ossb.campaigns.definition import create, definition, label
+from ossb.errors import InputError
+from ossb.service.summary import summary, timeline
+from ossb.service.tokens import campaign_names
+
+
+class Registry:
+    """Campaigns by name; its methods but ``changed`` and ``wait`` may be called from any thread."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+        self._open: dict[str, Campaign] = {}
+        self._lock = threading.Lock()
+        self._opening: dict[str, threading.Lock] = {}
+        self._pages: dict[str, tuple[tuple[int, float], dict[str, Any]]] = {}
+        self._waiting: dict[str, asyncio.Event] = {}
+
+    def names(self) -> list[str]:
+        return campaign_names(self.storage)
+
+    def campaign(self, name: str) -> Campaign:
+        """The campaign of a name; ``Unknown`` if there is none."""
+        found = self._open.get(name)
+        if found is not None:
+            return found
+        label(name, "name")
+        with self._alone(name):
+            found = self._open.get(name)
+            if found is None:
+                found = Campaign(self.storage, name)
+                self._open[name] = found
+        return found
+
+    def create(
+        self, name: str, instance: Mapping[str, Any], policy: Any, seed: int
+    ) -> tuple[Campaign, bool]:
+        """A campaign, and whether it is new; ``Conflict`` if the name is another's."""
+        wanted = definition(name, instance, policy, seed)
+        if name in (".", ".."):
+            raise InputError("name", "not be a path", name)
+        with self._alone(name):
+            made = self.storage.last(name) == 0 and create(self.storage, wanted, time.time())
+        if not made:
+            Campaign.open(self.storage, name, instance=instance, policy=policy, seed=seed)
+        return self.campaign(name), made
+
+    def summary(self, name: str, delta: float) -> dict[str, Any]:
+        """Where a campaign stands; worked out once for each state of it."""
+        campaign = self.campaign(name)
+        with self._alone(f"\x1f{name}"):
+            state = (campaign.number, delta)
+            kept = self._pages.get(name)
+            if kept is None or kept[0] != state:
+                kept = (state, summary(campaign, delta))
+                kept[1]["timeline"] = timeline(campaign, kept[1]["exploration"]["gaps"])
+                self._pages[name] = kept
+            return kept[1]
+
+    def changed(self, name: str) -> None:
+        """Wake whoever waits for a campaign's events; on the event loop."""
+        waiting = self._waiting.pop(name, None)
+        if waiting is not None:
+            waiting.set()
+
+    def wake_all(self) -> None:
+        for name in list(self._waiting):
+            self.changed(name)
+
+    async def wait(self, name: str, seconds: float) -> None:
+        """Until something happens in a campaign, or the time is up."""
+        waiting = self._waiting.setdefault(name, asyncio.Event())
+        try:
+            await asyncio.wait_for(waiting.wait(), seconds)
+        except TimeoutError:
+            return
+
+    def _alone(self, name: str) -> threading.Lock:
+        with self._lock:
+            return self._opening.setdefault(name, threading.Lock())
+
+
+Work = Callable[[], Any]

@@ -1,0 +1,260 @@
+"""What each call of the programming interface does."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
+
+from starlette.responses import PlainTextResponse, Response
+
+from ossb.campaigns import Campaign, Told
+from ossb.errors import InputError
+from ossb.fields import number, text
+from ossb.service import sizes, strict
+from ossb.service.answers import Refusal, as_refusal, document
+from ossb.service.call import BATCH, BODY, Call, too_large
+from ossb.service.openapi import schema
+from ossb.service.stream import events
+
+MOST_DECISIONS = 1000
+
+
+class Route(NamedTuple):
+    """A call, and the scope that it needs; None where anybody may."""
+
+    handler: Callable[[Call], Awaitable[Response]]
+    scope: str | None
+
+
+async def create(call: Call) -> Response:
+    body = await call.json()
+    strict.keys(body, ("name", "instance", "policy"), ("seed",))
+    name = text(body["name"], "name")
+    call.service.check_campaign(call.grant, name)
+    instance, policy = body["instance"], body["policy"]
+    if not isinstance(instance, dict):
+        raise InputError("instance", "be an object", instance)
+    chosen = policy.get("name") if isinstance(policy, dict) else policy
+    text(chosen, "policy.name" if isinstance(policy, dict) else "policy")
+    sizes.check(instance)
+    registry = call.service.registry
+    _, made = await call.work(registry.create, name, instance, policy, body.get("seed", 0))
+    stands = await call.work(registry.summary, name, 0.05)
+    return document(stands, 201 if made else 200)
+
+
+async def listed(call: Call) -> Response:
+    def look() -> list[dict[str, Any]]:
+        registry = call.service.registry
+        names = registry.names()
+        if call.grant.campaign is not None:
+            names = [name for name in names if name == call.grant.campaign]
+        return [_short(registry.campaign(name)) for name in names]
+
+    return document({"campaigns": await call.work(look)})
+
+
+async def show(call: Call) -> Response:
+    query = call.query("delta")
+    delta = _float(query["delta"], "delta") if "delta" in query else 0.05
+    if not 0 < delta < 1:
+        raise InputError("delta", "lie in (0, 1)", delta)
+    return document(await call.work(call.service.registry.summary, call.name, delta))
+
+
+async def ask(call: Call) -> Response:
+    body = await call.json()
+    strict.keys(body, (), ("n", "lease_seconds", "available"))
+    wanted: dict[str, Any] = {"key": call.header("idempotency-key")}
+    if "lease_seconds" in body:
+        wanted["lease"] = body["lease_seconds"]
+    if "available" in body:
+        if not isinstance(body["available"], list):
+            raise InputError("available", "be a list of arms", body["available"])
+        wanted["available"] = body["available"]
+
+    def decide() -> list[dict[str, Any]]:
+        campaign = call.service.registry.campaign(call.name)
+        return [d._asdict() for d in campaign.ask(body.get("n", 1), **wanted)]
+
+    try:
+        decisions = await call.work(decide)
+    except InputError as error:
+        if error.field == "key":
+            raise InputError("Idempotency-Key", error.must) from None
+        raise
+    call.service.registry.changed(call.name)
+    return document({"decisions": decisions})
+
+
+async def tell(call: Call) -> Response:
+    raw = await call.body(BATCH)
+    body = strict.decode(raw)
+    batch = "tells" in body
+    if not batch and len(raw) > BODY:
+        raise too_large(BODY)
+    tells = _tells(body) if batch else [_one(body, "")]
+
+    def record() -> list[str]:
+        return call.service.registry.campaign(call.name).tell_many(tells)
+
+    try:
+        statuses = await call.work(record)
+    except Told as error:
+        place = next((i for i, (id_, _) in enumerate(tells) if f" {id_} " in str(error)), 0)
+        field = f"tells[{place}].observation" if batch else "observation"
+        raise Refusal(409, "told", str(error), field) from None
+    except Exception as error:
+        if batch and len(tells) == 1:  # the campaign names the fields of a single tell plainly
+            _rename(error)
+        raise
+    call.service.registry.changed(call.name)
+    pairs = zip(tells, statuses, strict=True)
+    return document({"results": [{"id": id_, "status": status} for (id_, _), status in pairs]})
+
+
+async def void(call: Call) -> Response:
+    body = await call.json()
+    strict.keys(body, ("id",))
+    id_ = text(body["id"], "id")
+
+    def take_back() -> str:
+        campaign = call.service.registry.campaign(call.name)
+        try:
+            campaign.void(id_)
+        except InputError:
+            # a repeated call, whose first answer was lost
+            entry = campaign.history(int(id_.partition("-")[0]), 1)[0]
+            if entry["status"] != "voided":
+                raise
+            return "same"
+        return "voided"
+
+    status = await call.work(take_back)
+    call.service.registry.changed(call.name)
+    return document({"results": [{"id": id_, "status": status}]})
+
+
+async def close(call: Call) -> Response:
+    strict.keys(await call.json(), ())
+
+    def shut() -> dict[str, Any]:
+        campaign = call.service.registry.campaign(call.name)
+        campaign.close()
+        return _short(campaign)
+
+    stands = await call.work(shut)
+    call.service.registry.changed(call.name)
+    return document(stands)
+
+
+async def decisions(call: Call) -> Response:
+    query = call.query("start", "limit")
+    start = _int(query.get("start", "0"), "start")
+    limit = _int(query.get("limit", "100"), "limit")
+    if not 0 < limit <= MOST_DECISIONS:
+        raise InputError("limit", f"lie in 1 to {MOST_DECISIONS}", limit)
+
+    def look() -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = call.service.registry.campaign(call.name).history(
+            start, limit
+        )
+        return found
+
+    return document({"decisions": await call.work(look)})
+
+
+async def create_token(call: Call) -> Response:
+    body = await call.json()
+    strict.keys(body, ("scope",), ("campaign",))
+    campaign = body.get("campaign", call.grant.campaign)
+    if campaign is not None:
+        call.service.check_campaign(call.grant, text(campaign, "campaign"))
+    token = await call.work(call.service.tokens.create, text(body["scope"], "scope"), campaign)
+    return document({"token": token, "scope": body["scope"], "campaign": campaign}, 201)
+
+
+async def health(call: Call) -> Response:
+    await call.work(call.service.registry.storage.last, "")
+    return document({"status": "ok"})
+
+
+async def metrics(call: Call) -> Response:
+    count = len(await call.work(call.service.registry.names))
+    return PlainTextResponse(
+        call.service.metrics.text(count), media_type="text/plain; version=0.0.4"
+    )
+
+
+async def openapi(call: Call) -> Response:
+    return document(schema())
+
+
+# by method and what stands after the campaign's name
+OF_CAMPAIGN = {
+    ("GET", ""): Route(show, "read"),
+    ("POST", "ask"): Route(ask, "write"),
+    ("POST", "tell"): Route(tell, "write"),
+    ("POST", "void"): Route(void, "write"),
+    ("POST", "close"): Route(close, "admin"),
+    ("GET", "events"): Route(events, "read"),
+    ("GET", "decisions"): Route(decisions, "read"),
+}
+PLAIN = {
+    ("POST", "/v1/campaigns"): Route(create, "admin"),
+    ("GET", "/v1/campaigns"): Route(listed, "read"),
+    ("POST", "/v1/tokens"): Route(create_token, "admin"),
+    ("GET", "/healthz"): Route(health, None),
+    ("GET", "/metrics"): Route(metrics, "read"),
+    ("GET", "/openapi.json"): Route(openapi, None),
+}
+
+
+def _short(campaign: Campaign) -> dict[str, Any]:
+    stands = campaign.describe()
+    kept = ("name", "policy", "created", "closed", "rounds", "pending", "events", "plays", "means")
+    short = {key: stands[key] for key in kept}
+    short["structure"] = stands["instance"]["structure"]
+    short["leader"] = campaign.best() if stands["rounds"] else None
+    return short
+
+
+def _tells(body: dict[str, Any]) -> list[tuple[str, Any]]:
+    strict.keys(body, ("tells",))
+    tells = body["tells"]
+    if not isinstance(tells, list) or not tells:
+        raise InputError("tells", "be a list of at least one tell", tells)
+    for i, entry in enumerate(tells):
+        if not isinstance(entry, dict):
+            raise InputError(f"tells[{i}]", "be an object", entry)
+    return [_one(entry, f"tells[{i}].") for i, entry in enumerate(tells)]
+
+
+def _one(entry: dict[str, Any], where: str) -> tuple[str, Any]:
+    try:
+        strict.keys(entry, ("id", "observation"))
+    except InputError as error:
+        raise InputError(where + error.field, error.must) from None
+    return text(entry["id"], f"{where}id"), entry["observation"]
+
+
+def _rename(error: Exception) -> None:
+    if isinstance(error, InputError):
+        raise InputError(f"tells[0].{error.field}", error.must) from None
+    found = as_refusal(error) if hasattr(error, "__class__") else None  # type: ignore[arg-type]
+    if found is not None and found.code == "unknown_decision":
+        raise Refusal(404, found.code, str(error), "tells[0].id") from None
+
+
+def _float(value: str, field: str) -> float:
+    try:
+        return number(float(value), field)
+    except ValueError:
+        raise InputError(field, "be a number", value) from None
+
+
+def _int(value: str, field: str) -> int:
+    try:
+        if len(value) > 15:
+            raise ValueError
+        return int(value)
+    except ValueError:
+        raise InputError(field, "be a whole number", value) from None

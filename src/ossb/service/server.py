@@ -1,0 +1,128 @@
+"""Running the service: limits on callers, a graceful end."""
+
+import asyncio
+import ipaddress
+import signal
+import socket
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from ossb.campaigns import open_storage
+from ossb.errors import InputError
+from ossb.service import logs
+from ossb.service.app import Service
+
+HEADER_SECONDS = 10.0  # within which a request's head has to come
+IDLE_SECONDS = 30  # between two requests of a connection
+CONNECTIONS = 2000
+GRACE = 10  # seconds that requests have to end in once the server goes
+
+
+class Protocol(HttpToolsProtocol):
+    """Closes connections on which no request comes, or comes too slowly."""
+
+    _watch: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._start_watch()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        if self._watch is None:
+            self._start_watch()
+
+    def on_headers_complete(self) -> None:
+        self._end_watch()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_watch()
+        super().connection_lost(exc)
+
+    def _start_watch(self) -> None:
+        self._watch = self.loop.call_later(HEADER_SECONDS, self._give_up)
+
+    def _end_watch(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+
+    def _give_up(self) -> None:
+        self._watch = None
+        if not self.transport.is_closing():
+            self.transport.close()
+
+
+class Server(uvicorn.Server):
+    """Ends the event streams first: they would keep it waiting."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._service.stop()
+        await super().shutdown(sockets)
+
+
+def serve(storage: str, host: str, port: int, log_level: str = "info") -> None:
+    """Serve a store until a signal comes.
+
+    ``InUse`` if another process has the store; ``InputError`` if the address is not this
+    machine's own and there is no token.
+    """
+    logs.set_up(log_level)
+    listening = _listen(host, port)
+    store = open_storage(storage)
+    try:
+        local = is_loopback(host)
+        service = Service(store, local)
+        if not local and not service.tokens:
+            must = "be 127.0.0.1 while there is no token: make one with `ossb token create`"
+            raise InputError("host", must, host)
+        config = uvicorn.Config(
+            service,
+            http=Protocol,
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=IDLE_SECONDS,
+            limit_concurrency=CONNECTIONS,
+            timeout_graceful_shutdown=GRACE,
+            lifespan="off",
+        )
+        # uvicorn raises SIGTERM again once it has ended, which must not end us before the store
+        signal.signal(signal.SIGTERM, lambda *_: None)
+        try:
+            Server(config, service).run([listening])
+        finally:
+            service.close()
+    finally:
+        store.close()
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """The socket, bound before anything slow: a port that is taken is said at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except (OSError, OverflowError) as error:
+        listening.close()
+        raise InputError("port", f"be free to listen on: {error}", f"{host}:{port}") from None
+    listening.listen(2048)
+    return listening

@@ -1,0 +1,100 @@
+"""A campaign's journal as server-sent events.
+
+The number of an event is its id, so a browser that lost the connection, or the server, goes on
+where it was.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from starlette.responses import Response, StreamingResponse
+
+from ossb.campaigns import Campaign
+from ossb.campaigns.events import Event
+from ossb.errors import InputError, OssbError
+from ossb.service.answers import Refusal
+from ossb.service.call import Call
+from ossb.tally import PHASES
+
+MOST_STREAMS = 200
+AT_ONCE = 500  # events read at a time
+QUIET = 10.0  # seconds after which a sign of life is sent
+POLL = 0.5  # seconds between looks at a store that others write to
+INTERNAL = ("memory", "whole", "rng", "format", "means", "expires", "key")
+
+
+async def events(call: Call) -> Response:
+    """All events after ``Last-Event-ID`` (or ``?after=``), then those to come."""
+    service = call.service
+    last = call.header("last-event-id")
+    after = call.query("after").get("after", "0")
+    start = _number(after, "after") if last is None else _number(last, "Last-Event-ID")
+    campaign = await call.work(service.registry.campaign, call.name)
+    if service.metrics.streams >= MOST_STREAMS:
+        message = f"there are {MOST_STREAMS} event streams already"
+        raise Refusal(503, "busy", message, None, {"Retry-After": "5"})
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    stream = _stream(call, campaign, start)
+    return StreamingResponse(stream, headers=headers, media_type="text/event-stream")
+
+
+async def _stream(call: Call, campaign: Campaign, after: int) -> AsyncIterator[bytes]:
+    service, shared = call.service, call.service.registry.storage.shared
+    service.metrics.streams += 1
+    quiet = 0.0
+    try:
+        yield b"retry: 1000\n\n"
+        while not service.stopping:
+            try:
+                found = await call.work(_read, campaign, after)
+            except OssbError:  # the caller comes back, and is told then
+                return
+            if found:
+                after = found[-1].number
+                quiet = 0.0
+                yield b"".join(_written(campaign, event) for event in found)
+                continue
+            pause = POLL if shared else QUIET
+            await service.registry.wait(call.name, pause)
+            quiet += pause
+            if quiet >= QUIET:
+                quiet = 0.0
+                yield b": here\n\n"
+    finally:
+        service.metrics.streams -= 1
+
+
+def _read(campaign: Campaign, after: int) -> list[Event]:
+    found = []
+    for event in campaign.events(after):
+        found.append(event)
+        if len(found) == AT_ONCE:
+            break
+    return found
+
+
+def _written(campaign: Campaign, event: Event) -> bytes:
+    content: dict[str, Any] = {k: v for k, v in event.content.items() if k not in INTERNAL}
+    if event.kind == "asked":
+        content["decisions"] = [
+            {"position": arm, "phase": PHASES[phase]} for arm, phase in content["decisions"]
+        ]
+    if event.kind == "told":
+        content["tells"] = [
+            {"id": campaign.id_of(number), "observation": value}
+            for number, value in content["tells"]
+        ]
+    if event.kind == "voided":
+        content["id"] = campaign.id_of(content.pop("number"))
+    if event.kind == "expired":
+        content["ids"] = [campaign.id_of(number) for number in content.pop("numbers")]
+    data = {"number": event.number, "kind": event.kind, "time": event.time, **content}
+    text = msgspec.json.encode(data)
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.number, event.kind.encode(), text)
+
+
+def _number(value: str, field: str) -> int:
+    if not value.isascii() or not value.isdigit() or len(value) > 15:
+        raise InputError(field, "be the number of an event", value)
+    return int(value)

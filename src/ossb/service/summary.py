@@ -1,0 +1,39 @@
+"""Where a campaign stands, in one document: for ``GET``, the page and ``campaign show``."""
+
+import math
+from typing import Any
+
+from ossb.campaigns import Campaign
+
+BINS = 60
+
+
+def summary(campaign: Campaign, delta: float = 0.05) -> dict[str, Any]:
+    """Definition, plays and means, leader, rates with certificate, and whether one may stop.
+
+    ``exploration`` holds the regret spent so far by the estimate, Σ plays(x) (μ* − μ(x)), and
+    C(m) ln t beside it.
+    """
+    stands = campaign.describe()
+    leader = campaign.best() if stands["rounds"] else None
+    rates = campaign.rates()
+    gaps = rates.pop("gaps", None)
+    rounds = stands["rounds"]
+    told_for = None
+    if gaps is not None:
+        pairs = zip(stands["plays"], gaps, strict=True)
+        told_for = sum(plays * gap for plays, gap in pairs if gap is not None)
+    value = rates["value"]
+    promised = None if value is None else value * math.log(max(rounds, 1))
+    return {
+        **stands,
+        "leader": leader,
+        "rates": rates,
+        "stop": campaign.stop(delta),
+        "exploration": {"regret": told_for, "bound": promised, "gaps": gaps},
+    }
+
+
+def timeline(campaign: Campaign, gaps: list[float | None] | None) -> dict[str, Any]:
+    """Phases and estimated regret over the decisions, in a few bins."""
+    return campaign.timeline(BINS, gaps)
