@@ -11,6 +11,7 @@ import pytest
 
 from ossb.campaigns import Campaign, Conflict, Corrupt, Unavailable, open_storage
 from ossb.campaigns import journal as journal_module
+from ossb.campaigns.arrays import packed
 from ossb.campaigns.events import FORMAT, GENESIS, KINDS, Event, chained, digest
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.snapshots import Unusable, fingerprint, load, to_bytes
@@ -134,7 +135,6 @@ def change(path, statement):
         ("UPDATE events SET time = time + 1 WHERE number = 9", 9),
         ("UPDATE events SET kind = 'voided' WHERE number = 5", 5),
         ("UPDATE events SET digest = upper(digest) WHERE number = 1", 1),
-        ("UPDATE events SET body = NULL || x'ff00' WHERE number = 4", 4),
         ("UPDATE events SET body = x'ff00' WHERE number = 4", 4),
         ("DELETE FROM events WHERE number = 12", 12),
         ("DELETE FROM events WHERE number > 30", 31),
@@ -144,10 +144,7 @@ def change(path, statement):
 )
 def test_the_first_bad_event_is_named(tmp_path, clock, statement, event):
     path = store_with(tmp_path, clock)
-    try:
-        change(path, statement)
-    except sqlite3.IntegrityError:
-        pytest.skip("the store itself refuses this")
+    change(path, statement)
     with pytest.raises(Corrupt, match=rf"\bevent {event}\b"):
         Campaign.open(f"sqlite:///{path}", "c")
 
@@ -400,7 +397,7 @@ def test_a_memory_of_another_shape_is_begun_anew(clock):
     opened(storage, clock)
     content = {
         **next(storage.read("c")).content,
-        "memory": [["<f8", [2], "AAAAAAAAAAAAAAAAAAAAAA=="]],
+        "memory": packed([np.zeros(2)]),
     }
     storage.append("d", [chained(GENESIS, 1, "created", 0.0, {**content, "name": "d"})])
     campaign = Campaign(storage, "d", clock)

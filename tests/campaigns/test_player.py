@@ -1,0 +1,98 @@
+"""Slow policies are compiled aside, and then taken."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ossb.campaigns import Campaign
+from ossb.campaigns import compile as compile_module
+from ossb.campaigns import player as player_module
+from ossb.campaigns.arrays import apply, changes, leaves, packed, rebuilt, unpacked
+from ossb.campaigns.player import Player, choose
+from ossb.campaigns.snapshots import fingerprint
+from ossb.instances import from_dict
+from ossb.tally import empty_tally
+
+INSTANCE = {"structure": "classical", "observation": "bernoulli", "n_arms": 3}
+
+
+def play(campaign, rounds):
+    rng = np.random.default_rng(0)
+    for _ in range(rounds):
+        (decision,) = campaign.ask()
+        campaign.tell(decision.id, float(rng.random() < 0.5))
+
+
+def player_of(campaign):
+    with campaign._journal.look() as state:
+        return campaign._players.of(state, frozenset())
+
+
+def test_a_slow_policy_is_compiled_aside_and_decides_the_same(monkeypatch, clock):
+    plain = Campaign.open("memory://", "c", instance=INSTANCE, clock=clock)
+    play(plain, 30)
+    monkeypatch.setattr(player_module, "PATIENCE", 2)
+    monkeypatch.setattr(player_module, "SLOW", -1.0)
+    campaign = Campaign.open("memory://", "c", instance=INSTANCE, clock=clock)
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        (decision,) = campaign.ask()
+        campaign.tell(decision.id, float(rng.random() < 0.5))
+        compiling = player_of(campaign)._compiling
+        if compiling is not None:
+            compiling.join()
+    assert player_of(campaign)._step is choose.compiled
+    with campaign._journal.look() as one, plain._journal.look() as other:
+        assert fingerprint(one) == fingerprint(other)
+
+
+def test_without_a_compiler_it_goes_on_as_before(monkeypatch, clock):
+    tries = []
+    monkeypatch.setattr(player_module, "PATIENCE", 2)
+    monkeypatch.setattr(player_module, "SLOW", -1.0)
+    monkeypatch.setattr(player_module, "compile_aside", lambda *keys: tries.append(keys))
+    monkeypatch.setattr(type(choose), "is_compiled", lambda self, *arguments: False)
+    campaign = Campaign.open("memory://", "c", instance=INSTANCE, clock=clock)
+    for _ in range(10):
+        play(campaign, 1)
+        compiling = player_of(campaign)._compiling
+        if compiling is not None:
+            compiling.join()
+    assert len(tries) == 1
+    assert player_of(campaign)._step is choose
+
+
+def test_the_compiling_process_compiles():
+    compile_module.main(json.dumps({"instance": INSTANCE, "policy": {"name": "hgl"}}))
+    player = Player(from_dict(INSTANCE), {"name": "hgl"})
+    rng = np.random.Generator(np.random.PCG64(0))
+    memory = player.bind(player.start())
+    assert choose.is_compiled(player.policy, empty_tally(3, 3), memory, rng)
+
+
+def test_changes_of_arrays_are_bit_for_bit():
+    before = [np.array([0.0, 1.0, np.nan, 2.0]), np.zeros((2, 3), np.int64), np.ones(5)]
+    after = [array.copy() for array in before]
+    after[0][0] = -0.0
+    after[1][1, 2] = 7
+    after[2][:] = [np.nan, np.inf, 1e-300, 0.1, -1.0]
+    found = changes(after, before)
+    assert [change["array"] for change in found] == [0, 1, 2]
+    assert "all" in found[2]
+    folded = [array.copy() for array in before]
+    apply(folded, json.loads(json.dumps(found)))
+    assert [array.tobytes() for array in folded] == [array.tobytes() for array in after]
+    assert changes(after, after) == []
+
+
+def test_memories_are_rebuilt_around_saved_arrays():
+    template = (np.zeros(2), (np.ones((2, 2)), 0.5), np.zeros(1, np.int64))
+    saved = unpacked(json.loads(json.dumps(packed(list(leaves(template))))))
+    memory = rebuilt(template, saved)
+    assert memory[1][0] is saved[1]
+    assert memory[1][1] == 0.5
+    assert rebuilt(template, saved[:2]) is None
+    assert rebuilt(template, [saved[0], saved[1].T.ravel(), saved[2]]) is None
+    with pytest.raises(TypeError, match="got str"):
+        list(leaves((np.zeros(1), "x")))
