@@ -8,18 +8,30 @@ from typing import Any
 
 import typer
 
+from ossb.cli import campaign, token
 from ossb.cli.bound import bound
 from ossb.cli.doctor import doctor
 from ossb.cli.experiments import experiments
 from ossb.cli.policies import policies
 from ossb.cli.report import report
 from ossb.cli.run import run
+from ossb.cli.serve import serve
 from ossb.cli.simulate import simulate
 from ossb.cli.structures import structures
 from ossb.cli.verify import verify
 from ossb.errors import CertificationError, InputError, OssbError
 
-FAILED, BAD_INPUT, NOT_CERTIFIED, INTERRUPTED = 1, 2, 3, 130
+FAILED, BAD_INPUT, NOT_CERTIFIED, IN_USE, INTERRUPTED = 1, 2, 3, 4, 130
+
+# by name: importing the campaigns would be heavy
+EXIT_CODES = {
+    "InUse": IN_USE,
+    "Conflict": BAD_INPUT,
+    "Unknown": BAD_INPUT,
+    "Told": BAD_INPUT,
+    "Closed": BAD_INPUT,
+    "ServiceError": BAD_INPUT,
+}
 
 # typer may carry its own click: its errors are found through the one it exports
 USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -32,9 +44,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (bound, verify, simulate, run, report, experiments, structures, policies, doctor)
+COMMANDS = (bound, verify, simulate, run, report, experiments, structures, policies, doctor, serve)
 for command in COMMANDS:
     app.command()(command)
+app.add_typer(campaign.app, name="campaign")
+app.add_typer(token.app, name="token")
 
 
 def _version(value: bool) -> None:
@@ -63,7 +77,7 @@ def main() -> None:
     except CertificationError as error:
         _fail(str(error), NOT_CERTIFIED)
     except OssbError as error:
-        _fail(str(error), FAILED)
+        _fail(str(error), EXIT_CODES.get(type(error).__name__, FAILED))
     except USAGE_ERROR as error:
         _fail(error.format_message(), BAD_INPUT)
     except (typer.Abort, KeyboardInterrupt):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from starlette.responses import PlainTextResponse, Response
 
-from ossb.campaigns import Campaign, Told
+from ossb.campaigns import Told, Unknown
 from ossb.errors import InputError
 from ossb.fields import number, text
 from ossb.service import sizes, strict
@@ -13,6 +13,7 @@ from ossb.service.answers import Refusal, as_refusal, document
 from ossb.service.call import BATCH, BODY, Call, too_large
 from ossb.service.openapi import schema
 from ossb.service.stream import events
+from ossb.service.summary import short
 
 MOST_DECISIONS = 1000
 
@@ -47,7 +48,7 @@ async def listed(call: Call) -> Response:
         names = registry.names()
         if call.grant.campaign is not None:
             names = [name for name in names if name == call.grant.campaign]
-        return [_short(registry.campaign(name)) for name in names]
+        return [short(registry.campaign(name)) for name in names]
 
     return document({"campaigns": await call.work(look)})
 
@@ -139,7 +140,7 @@ async def close(call: Call) -> Response:
     def shut() -> dict[str, Any]:
         campaign = call.service.registry.campaign(call.name)
         campaign.close()
-        return _short(campaign)
+        return short(campaign)
 
     stands = await call.work(shut)
     call.service.registry.changed(call.name)
@@ -208,15 +209,6 @@ PLAIN = {
 }
 
 
-def _short(campaign: Campaign) -> dict[str, Any]:
-    stands = campaign.describe()
-    kept = ("name", "policy", "created", "closed", "rounds", "pending", "events", "plays", "means")
-    short = {key: stands[key] for key in kept}
-    short["structure"] = stands["instance"]["structure"]
-    short["leader"] = campaign.best() if stands["rounds"] else None
-    return short
-
-
 def _tells(body: dict[str, Any]) -> list[tuple[str, Any]]:
     strict.keys(body, ("tells",))
     tells = body["tells"]
@@ -239,9 +231,8 @@ def _one(entry: dict[str, Any], where: str) -> tuple[str, Any]:
 def _rename(error: Exception) -> None:
     if isinstance(error, InputError):
         raise InputError(f"tells[0].{error.field}", error.must) from None
-    found = as_refusal(error) if hasattr(error, "__class__") else None  # type: ignore[arg-type]
-    if found is not None and found.code == "unknown_decision":
-        raise Refusal(404, found.code, str(error), "tells[0].id") from None
+    if isinstance(error, Unknown) and as_refusal(error).code == "unknown_decision":
+        raise Refusal(404, "unknown_decision", str(error), "tells[0].id") from None
 
 
 def _float(value: str, field: str) -> float:

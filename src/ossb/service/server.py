@@ -9,7 +9,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from ossb.campaigns import open_storage
+from ossb.campaigns import Storage
 from ossb.errors import InputError
 from ossb.service import logs
 from ossb.service.app import Service
@@ -68,18 +68,15 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def serve(storage: str, host: str, port: int, log_level: str = "info") -> None:
+def serve(store: Storage, host: str, port: int, log_level: str = "info") -> None:
     """Serve a store until a signal comes.
 
-    ``InUse`` if another process has the store; ``InputError`` if the address is not this
-    machine's own and there is no token.
+    ``InputError`` if the address is not this machine's own and there is no token.
     """
     logs.set_up(log_level)
-    listening = _listen(host, port)
-    store = open_storage(storage)
+    local = is_loopback(host)
+    service = Service(store, local)
     try:
-        local = is_loopback(host)
-        service = Service(store, local)
         if not local and not service.tokens:
             must = "be 127.0.0.1 while there is no token: make one with `ossb token create`"
             raise InputError("host", must, host)
@@ -97,12 +94,10 @@ def serve(storage: str, host: str, port: int, log_level: str = "info") -> None:
         )
         # uvicorn raises SIGTERM again once it has ended, which must not end us before the store
         signal.signal(signal.SIGTERM, lambda *_: None)
-        try:
+        with _listening(host, port) as listening:
             Server(config, service).run([listening])
-        finally:
-            service.close()
     finally:
-        store.close()
+        service.close()
 
 
 def is_loopback(host: str) -> bool:
@@ -114,8 +109,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    """The socket, bound before anything slow: a port that is taken is said at once."""
+def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -37,3 +37,13 @@ def summary(campaign: Campaign, delta: float = 0.05) -> dict[str, Any]:
 def timeline(campaign: Campaign, gaps: list[float | None] | None) -> dict[str, Any]:
     """Phases and estimated regret over the decisions, in a few bins."""
     return campaign.timeline(BINS, gaps)
+
+
+def short(campaign: Campaign) -> dict[str, Any]:
+    """A campaign in a list of them."""
+    stands = campaign.describe()
+    kept = ("name", "policy", "created", "closed", "rounds", "pending", "events", "plays", "means")
+    entry = {key: stands[key] for key in kept}
+    entry["structure"] = stands["instance"]["structure"]
+    entry["leader"] = campaign.best() if stands["rounds"] else None
+    return entry

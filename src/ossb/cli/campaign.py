@@ -1,0 +1,226 @@
+"""``ossb campaign``: ask, act, tell, from the command line."""
+
+import json as encoder
+from typing import Annotated, Any
+
+import typer
+
+from ossb.cli.storage import STORAGE, campaigns
+
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Campaigns: ask for an arm, act, tell."
+)
+
+Name = Annotated[str, typer.Argument(help="The campaign.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Where = Annotated[
+    str, typer.Option(envvar="OSSB_STORAGE", help="sqlite:///FILE, postgresql://… or http://…")
+]
+Token = Annotated[str | None, typer.Option(envvar="OSSB_TOKEN", help="For http://….")]
+
+
+def _print(content: Any) -> None:
+    typer.echo(encoder.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+@app.command()
+def create(
+    name: Name,
+    instance: Annotated[str, typer.Argument(help="Instance file, TOML or JSON; - for stdin.")],
+    policy: Annotated[str, typer.Option(help="NAME[:key=value,...]")] = "hgl",
+    seed: Annotated[int, typer.Option(help="Of the policy's random stream.")] = 0,
+    storage: Where = STORAGE,
+    token: Token = None,
+    json: Json = False,
+) -> None:
+    """Create a campaign; one with the same definition may be there already."""
+    from ossb.errors import InputError
+    from ossb.instances import load
+
+    found, is_list = load(instance)
+    if is_list:
+        raise InputError("instance", "be one instance, not a list")
+    with campaigns(storage, token) as store:
+        keys = found[0].to_dict()  # type: ignore[attr-defined]
+        made = store.create(name, keys, _policy(policy), seed)
+    if json:
+        _print(made)
+    else:
+        arms = len(made["arms"])
+        typer.echo(f"campaign {name}: {made['instance']['structure']}, {arms} arms, {policy}")
+
+
+@app.command("list")
+def list_(storage: Where = STORAGE, token: Token = None, json: Json = False) -> None:
+    """List the campaigns."""
+    with campaigns(storage, token) as store:
+        found = store.listed()
+    if json:
+        _print(found)
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for heading in ("campaign", "structure", "policy", "rounds", "pending", "leader", "state"):
+        table.add_column(heading)
+    for entry in found:
+        table.add_row(
+            Text(entry["name"]),
+            entry["structure"],
+            entry["policy"]["name"],
+            f"{entry['rounds']:,}",
+            f"{entry['pending']:,}",
+            "" if entry["leader"] is None else str(entry["leader"]),
+            "closed" if entry["closed"] else "open",
+        )
+    Console().print(table)
+
+
+@app.command()
+def show(name: Name, storage: Where = STORAGE, token: Token = None, json: Json = False) -> None:
+    """Show where a campaign stands."""
+    with campaigns(storage, token) as store:
+        found = store.show(name)
+    if json:
+        _print(found)
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    rates = {str(entry["arm"]): entry["rate"] for entry in found["rates"]["rates"] or []}
+    table = Table(title=Text(_headline(found)), title_justify="left", caption=Text(_stop(found)))
+    table.caption_justify = "left"
+    for heading in ("arm", "plays", "mean", "rate c(x, m)"):
+        table.add_column(heading, justify="left" if heading == "arm" else "right")
+    for arm, plays, mean in zip(found["arms"], found["plays"], found["means"], strict=True):
+        leads = " (leads)" if arm["arm"] == found["leader"] else ""
+        rate = rates.get(str(arm["arm"]))
+        table.add_row(
+            Text(arm["arm_name"] + leads),
+            f"{plays:,}",
+            "" if mean is None else f"{mean:.6g}",
+            "" if rate is None else f"{rate:.6g}",
+        )
+    Console().print(table)
+
+
+@app.command()
+def ask(
+    name: Name,
+    n: Annotated[int, typer.Option("-n", help="How many decisions.")] = 1,
+    lease: Annotated[
+        float | None, typer.Option(help="Seconds for which they count as being played.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="Asking again with it returns the same decisions.")
+    ] = None,
+    storage: Where = STORAGE,
+    token: Token = None,
+    json: Json = False,
+) -> None:
+    """Ask for the next decisions."""
+    options = {k: v for k, v in (("lease", lease), ("key", key)) if v is not None}
+    with campaigns(storage, token) as store:
+        decisions = store.ask(name, n, options)
+    if json:
+        _print({"decisions": decisions})
+    else:
+        for entry in decisions:
+            typer.echo(f"{entry['id']}  arm {entry['arm_name']}  {entry['phase']}")
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def tell(
+    name: Name,
+    id: Annotated[str, typer.Argument(help="The decision.")],
+    observation: Annotated[str, typer.Argument(help="A number, or a list such as [0, 1].")],
+    storage: Where = STORAGE,
+    token: Token = None,
+    json: Json = False,
+) -> None:
+    """Tell what a decision showed."""
+    from ossb.errors import InputError
+
+    try:
+        value = encoder.loads(observation)
+    except ValueError:
+        raise InputError("observation", "be a number or a list of numbers", observation) from None
+    with campaigns(storage, token) as store:
+        status = store.tell(name, id, value)
+    if json:
+        _print({"results": [{"id": id, "status": status}]})
+    else:
+        typer.echo(status)
+
+
+@app.command()
+def void(
+    name: Name,
+    id: Annotated[str, typer.Argument(help="The decision.")],
+    storage: Where = STORAGE,
+    token: Token = None,
+) -> None:
+    """Take a wrong tell back."""
+    with campaigns(storage, token) as store:
+        store.void(name, id)
+    typer.echo("voided")
+
+
+@app.command()
+def close(name: Name, storage: Where = STORAGE, token: Token = None) -> None:
+    """Take no more asks, for good; late tells still count."""
+    with campaigns(storage, token) as store:
+        store.close(name)
+    typer.echo("closed")
+
+
+@app.command()
+def export(
+    name: Name,
+    out: Annotated[
+        str, typer.Option(help="FILE.csv, FILE.parquet or FILE.jsonl; - writes JSON lines.")
+    ] = "-",
+    storage: Where = STORAGE,
+    token: Token = None,
+) -> None:
+    """Write all decisions with what was told."""
+    from ossb.cli.exporting import write
+
+    with campaigns(storage, token) as store:
+        count = write(store.history(name), out)
+    typer.echo(f"{count} decisions", err=True)
+
+
+def _policy(text: str) -> dict[str, Any]:
+    """A policy as it is written: ``NAME[:key=value,...]``."""
+    from ossb.errors import InputError
+
+    name, _, rest = text.partition(":")
+    chosen: dict[str, Any] = {"name": name}
+    for item in filter(None, rest.split(",")):
+        key, equals, value = item.partition("=")
+        if not equals or key in chosen:
+            raise InputError("policy", "be NAME[:key=value,...]", text)
+        try:
+            chosen[key] = encoder.loads(value)
+        except ValueError:
+            chosen[key] = value
+    return chosen
+
+
+def _headline(found: dict[str, Any]) -> str:
+    state = "closed" if found["closed"] else "open"
+    kind = found["instance"]["structure"]
+    return f"{found['name']}: {kind}, {found['policy']['name']}, {found['rounds']:,} told, {state}"
+
+
+def _stop(found: dict[str, Any]) -> str:
+    stop = found["stop"]
+    if stop["statistic"] is None or stop["threshold"] is None:
+        return str(stop.get("reason", "no stopping rule"))
+    verdict = "the leader is best" if stop["met"] else "not sure yet"
+    sure = f"{1 - stop['delta']:.0%}"
+    return f"{verdict} at {sure}: statistic {stop['statistic']:.4g} of {stop['threshold']:.4g}"

@@ -1,0 +1,141 @@
+"""Where the campaigns of a command are: in a store of this process, or behind a service."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+STORAGE = "sqlite:///ossb.db"
+PAGE = 1000
+
+
+def is_service(storage: str) -> bool:
+    return storage.startswith(("http://", "https://"))
+
+
+class Campaigns(Protocol):
+    """What the commands need."""
+
+    def create(self, name: str, instance: Any, policy: Any, seed: int) -> dict[str, Any]: ...
+
+    def listed(self) -> list[dict[str, Any]]: ...
+
+    def show(self, name: str) -> dict[str, Any]: ...
+
+    def ask(self, name: str, n: int, options: Mapping[str, Any]) -> list[dict[str, Any]]: ...
+
+    def tell(self, name: str, id: str, observation: Any) -> str: ...
+
+    def void(self, name: str, id: str) -> None: ...
+
+    def close(self, name: str) -> None: ...
+
+    def history(self, name: str) -> Iterator[dict[str, Any]]: ...
+
+
+class InStore:
+    """Campaigns in a store that this process has opened."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def _campaign(self, name: str) -> Any:
+        from ossb.campaigns import Campaign
+        from ossb.campaigns.definition import label
+
+        return Campaign(self._store, label(name, "name"))
+
+    def create(self, name: str, instance: Any, policy: Any, seed: int) -> dict[str, Any]:
+        from ossb.campaigns import Campaign
+
+        made = Campaign.open(self._store, name, instance=instance, policy=policy, seed=seed)
+        return made.describe()
+
+    def listed(self) -> list[dict[str, Any]]:
+        from ossb.service.summary import short
+        from ossb.service.tokens import campaign_names
+
+        return [short(self._campaign(name)) for name in campaign_names(self._store)]
+
+    def show(self, name: str) -> dict[str, Any]:
+        from ossb.service.summary import summary
+
+        return summary(self._campaign(name))
+
+    def ask(self, name: str, n: int, options: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return [decision._asdict() for decision in self._campaign(name).ask(n, **options)]
+
+    def tell(self, name: str, id: str, observation: Any) -> str:
+        return str(self._campaign(name).tell(id, observation))
+
+    def void(self, name: str, id: str) -> None:
+        self._campaign(name).void(id)
+
+    def close(self, name: str) -> None:
+        self._campaign(name).close()
+
+    def history(self, name: str) -> Iterator[dict[str, Any]]:
+        campaign = self._campaign(name)
+        return _pages(lambda start: campaign.history(start, PAGE))
+
+
+class BehindService:
+    """Campaigns of a service, by its client."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def create(self, name: str, instance: Any, policy: Any, seed: int) -> dict[str, Any]:
+        found: dict[str, Any] = self._client.create(name, instance, policy, seed)
+        return found
+
+    def listed(self) -> list[dict[str, Any]]:
+        return list(self._client.campaigns())
+
+    def show(self, name: str) -> dict[str, Any]:
+        return dict(self._client.campaign(name))
+
+    def ask(self, name: str, n: int, options: Mapping[str, Any]) -> list[dict[str, Any]]:
+        given = dict(options)
+        if "lease" in given:
+            given["lease_seconds"] = given.pop("lease")
+        return [decision._asdict() for decision in self._client.ask(name, n, **given)]
+
+    def tell(self, name: str, id: str, observation: Any) -> str:
+        return str(self._client.tell(name, id, observation))
+
+    def void(self, name: str, id: str) -> None:
+        self._client.void(name, id)
+
+    def close(self, name: str) -> None:
+        self._client.close_campaign(name)
+
+    def history(self, name: str) -> Iterator[dict[str, Any]]:
+        return _pages(lambda start: self._client.history(name, start, PAGE))
+
+
+@contextmanager
+def campaigns(storage: str, token: str | None) -> Iterator[Campaigns]:
+    """The campaigns of a storage URL, let go of at the end."""
+    if is_service(storage):
+        from ossb.client import Client
+
+        with Client(storage, token) as client:
+            yield BehindService(client)
+        return
+    from ossb.campaigns import open_storage
+
+    store = open_storage(storage)
+    try:
+        yield InStore(store)
+    finally:
+        store.close()
+
+
+def _pages(read: Callable[[int], list[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    start = 0
+    while True:
+        page = read(start)
+        yield from page
+        if len(page) < PAGE:
+            return
+        start += PAGE

@@ -1,0 +1,114 @@
+"""Campaigns from the command line."""
+
+import json
+
+import polars
+import pytest
+
+INSTANCE = 'structure = "classical"\nobservation = "bernoulli"\nn_arms = 3\n'
+
+
+@pytest.fixture
+def campaign(ossb, tmp_path, monkeypatch):
+    """``ossb campaign …`` in a store with one campaign."""
+    monkeypatch.setenv("OSSB_STORAGE", f"sqlite:///{tmp_path / 'store.db'}")
+    path = tmp_path / "instance.toml"
+    path.write_text(INSTANCE)
+
+    def call(*arguments):
+        code = ossb("campaign", *arguments)
+        call.out, call.err = ossb.out, ossb.err
+        return code
+
+    assert call("create", "first", path, "--policy", "ucb1", "--seed", 4) == 0
+    call.instance = path
+    return call
+
+
+def test_create_again(campaign):
+    assert campaign("create", "first", campaign.instance, "--policy", "ucb1", "--seed", 4) == 0
+    assert campaign("create", "first", campaign.instance, "--policy", "kl-ucb", "--seed", 4) == 2
+    assert "another policy" in campaign.err
+    assert campaign("create", "second", campaign.instance, "--policy", "ucb1:x") == 2
+    parameters = "ossb:epsilon=0.1"
+    assert campaign("create", "third", campaign.instance, "--policy", parameters, "--json") == 0
+    assert json.loads(campaign.out)["policy"] == {"name": "ossb", "epsilon": 0.1}
+
+
+def test_ask_tell_show(campaign):
+    assert campaign("ask", "first", "-n", 2, "--key", "k", "--json") == 0
+    decisions = json.loads(campaign.out)["decisions"]
+    campaign("ask", "first", "-n", 2, "--key", "k", "--json")
+    assert json.loads(campaign.out)["decisions"] == decisions
+    id_ = decisions[0]["id"]
+    assert campaign("tell", "first", id_, 1) == 0
+    assert campaign.out == "recorded\n"
+    assert campaign("tell", "first", id_, 1, "--json") == 0
+    assert json.loads(campaign.out)["results"] == [{"id": id_, "status": "same"}]
+    assert campaign("tell", "first", id_, 0) == 2
+    assert campaign("tell", "first", id_, "x") == 2
+    assert campaign("tell", "first", id_, "-1") == 2
+    assert "observation" in campaign.err
+    assert campaign("void", "first", id_) == 0
+    assert campaign("show", "first", "--json") == 0
+    assert json.loads(campaign.out)["decisions"]["voided"] == 1
+    assert campaign("show", "first") == 0
+    assert "first: classical, ucb1" in campaign.out
+    assert campaign("ask", "first") == 0
+    assert "arm " in campaign.out
+
+
+def test_list_and_close(campaign):
+    assert campaign("list", "--json") == 0
+    assert [entry["name"] for entry in json.loads(campaign.out)] == ["first"]
+    assert campaign("close", "first") == 0
+    assert campaign("list") == 0
+    assert "closed" in campaign.out
+    assert campaign("ask", "first") == 2
+    assert campaign.err == "ossb: campaign 'first' is closed\n"
+    assert campaign("show", "none") == 2
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_export(campaign, tmp_path, suffix):
+    campaign("ask", "first", "-n", 3, "--json")
+    ids = [decision["id"] for decision in json.loads(campaign.out)["decisions"]]
+    campaign("tell", "first", ids[0], 1)
+    out = tmp_path / f"rows.{suffix}"
+    assert campaign("export", "first", "--out", out) == 0
+    read = {"csv": polars.read_csv, "parquet": polars.read_parquet, "jsonl": polars.read_ndjson}
+    table = read[suffix](out)
+    assert table["id"].to_list() == ids
+    assert table["observation"].to_list() == [1.0, None, None]
+    assert table["status"].to_list() == ["told", "pending", "pending"]
+    assert campaign("export", "first") == 0
+    assert len(campaign.out.splitlines()) == 3
+    assert campaign("export", "first", "--out", tmp_path / "x.txt") == 2
+
+
+def test_a_store_in_use(campaign, tmp_path, ossb):
+    from ossb.campaigns import open_storage
+
+    store = open_storage(f"sqlite:///{tmp_path / 'store.db'}")
+    for command in (["campaign", "list"], ["token", "create", "--scope", "read"], ["serve"]):
+        assert ossb(*command) == 4
+        assert "is in use by another process" in ossb.err
+    store.close()
+
+
+def test_tokens(campaign, ossb, tmp_path):
+    assert ossb("token", "create", "--scope", "admin", "--campaign", "first", "--json") == 0
+    made = json.loads(ossb.out)
+    assert made["token"].startswith("ossb_")
+    assert made["token"].encode() not in b"".join(
+        path.read_bytes() for path in tmp_path.glob("store.db*")
+    )
+    assert ossb("token", "create", "--scope", "none") == 2
+    assert ossb("campaign", "list", "--json") == 0
+    assert len(json.loads(ossb.out)) == 1
+
+
+def test_serving_strangers_needs_a_token(campaign, ossb):
+    assert ossb("serve", "--host", "0.0.0.0", "--port", "18097") == 2
+    assert "token" in ossb.err
+    assert ossb("serve", "--log-level", "loud") == 2
