@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ossb.families import Bernoulli, Exponential, Gaussian, Poisson
-from ossb.models.isotonic import fit_mode, new_fit, settle
+from ossb.models.isotonic import DEVIANCES, LEVELS, fit_mode, new_fit, settle
 from ossb.models.isotonic_line import line_deviances
 from ossb.models.modes import best_mode
 
@@ -54,7 +54,7 @@ def fitted(family, edges, mode, means, weights):
     fit = new_fit(means.size)
     deviance = fit_mode(family, starts, neighbours, mode, means, weights, math.inf, fit)
     settle(fit)
-    return deviance, fit.level.copy()
+    return deviance, fit.values[LEVELS].copy()
 
 
 def by_program(edges, mode, means, weights):
@@ -138,7 +138,7 @@ def test_the_best_mode_is_the_best_of_all_modes(seed):
     costs = [fitted(GAUSSIAN, edges, x, means, weights)[0] for x in range(n)]
     assert least == pytest.approx(min(costs))
     assert costs[mode] == pytest.approx(min(costs))
-    assert fit.level[mode] == fit.level.max()
+    assert fit.values[LEVELS, mode] == fit.values[LEVELS].max()
 
 
 def test_it_gives_up_beyond_the_limit():
@@ -159,7 +159,7 @@ def test_compiled_fits_are_the_interpreted_ones_bit_for_bit():
         ours = best_mode(GAUSSIAN, starts, neighbours, NO_LINE, means, weights, one)
         theirs = best_mode.compiled(GAUSSIAN, starts, neighbours, NO_LINE, means, weights, two)
         assert ours == theirs
-        assert (one.level == two.level).all()
+        assert (one.values[LEVELS] == two.values[LEVELS]).all()
 
 
 def test_the_highest_mean_is_not_always_the_mode():
@@ -196,7 +196,7 @@ def test_all_modes_of_a_line_at_once_are_each_of_them_alone(seed, family):
     line_deviances(family, path, means, weights, fit)
     for mode in range(n):
         alone, _ = fitted(family, edges, mode, means, weights)
-        assert fit.deviance[mode] == pytest.approx(alone, rel=1e-9, abs=1e-12)
+        assert fit.values[DEVIANCES, mode] == pytest.approx(alone, rel=1e-9, abs=1e-12)
     starts, neighbours = listed(edges, n)
     one = best_mode(family, starts, neighbours, path, means, weights, new_fit(n))
     two = best_mode(family, starts, neighbours, NO_LINE, means, weights, new_fit(n))

@@ -16,78 +16,69 @@ import numpy as np
 from ossb.families import Family
 from ossb.kernels import kernel
 
+# rows of Fit.links: every arm after its parent; the parent, −1 at the root; the blocks right below
+# a block, as a list; 1 where an arm is the top of a block; the branch off the root
+ORDER, PARENT, FIRST, LAST, FOLLOWING, HEADS, BRANCH = range(7)
+# rows of Fit.values: mean of the block that an arm is the top of and, after ``settle``, of each
+# arm; weight of that block; see ``modes.bar_branches``; see ``isotonic_line.line_deviances``
+LEVELS, MASSES, BARS, DEVIANCES = range(4)
+
 
 class Fit(NamedTuple):
-    """The tree as rooted last, and its blocks; a block is named by its arm nearest the root."""
+    """The tree as rooted last, and its blocks; a block is named by its arm nearest the root.
 
-    order: np.ndarray  # int64 (n_arms,): every arm after its parent
-    parent: np.ndarray  # int64 (n_arms,): −1 at the root
-    first: np.ndarray  # int64 (n_arms,): the blocks right below a block, as a list
-    last: np.ndarray  # int64 (n_arms,)
-    following: np.ndarray  # int64 (n_arms,)
-    heads: np.ndarray  # int64 (n_arms,): 1 where an arm is the top of a block
-    level: np.ndarray  # float64 (n_arms,): mean of the block; after ``settle``, of each arm
-    mass: np.ndarray  # float64 (n_arms,): weight of the block
-    branch: np.ndarray  # int64 (n_arms,): see ``bar_branches``
-    bar: np.ndarray  # float64 (n_arms,)
-    deviance: np.ndarray  # float64 (n_arms,): of each mode, see ``line_deviances``
+    Few arrays, each of them many things: compiled code passes memories array by array.
+    """
+
+    links: np.ndarray  # int64 (7, n_arms)
+    values: np.ndarray  # float64 (4, n_arms)
     sides: np.ndarray  # float64 (2, 3, n_arms): level, mass and deviance of blocks on a line
-    below: np.ndarray  # int64 (2, n_arms)
+    below: np.ndarray  # int64 (2, n_arms): the block under each of these
 
 
 def new_fit(n_arms: int) -> Fit:
-    n = n_arms
     return Fit(
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(n),
-        np.zeros(n),
-        np.zeros(n, np.int64),
-        np.zeros(n),
-        np.zeros(n),
-        np.zeros((2, 3, n)),
-        np.zeros((2, n), np.int64),
+        np.zeros((7, n_arms), np.int64),
+        np.zeros((4, n_arms)),
+        np.zeros((2, 3, n_arms)),
+        np.zeros((2, n_arms), np.int64),
     )
 
 
 @kernel
 def root_at(starts: np.ndarray, neighbours: np.ndarray, root: int, fit: Fit) -> None:
     """Direct the tree away from a root."""
-    fit.order[0] = root
-    fit.parent[root] = -1
+    fit.links[ORDER, 0] = root
+    fit.links[PARENT, root] = -1
     found = 1
-    for place in range(fit.order.shape[0]):
-        arm = fit.order[place]
-        fit.first[arm] = -1
-        fit.last[arm] = -1
-        fit.heads[arm] = 1
+    for place in range(fit.links.shape[1]):
+        arm = fit.links[ORDER, place]
+        fit.links[FIRST, arm] = -1
+        fit.links[LAST, arm] = -1
+        fit.links[HEADS, arm] = 1
         for edge in range(starts[arm], starts[arm + 1]):
             other = neighbours[edge]
-            if other != fit.parent[arm]:
-                fit.order[found] = other
-                fit.parent[other] = arm
+            if other != fit.links[PARENT, arm]:
+                fit.links[ORDER, found] = other
+                fit.links[PARENT, other] = arm
                 found += 1
 
 
 @kernel
 def take_in(arm: int, block: int, before: int, fit: Fit) -> None:
     """Move a block, which follows ``before`` in the list below ``arm``, into that of ``arm``."""
-    fit.heads[block] = 0
+    fit.links[HEADS, block] = 0
     if before < 0:
-        fit.first[arm] = fit.following[block]
+        fit.links[FIRST, arm] = fit.links[FOLLOWING, block]
     else:
-        fit.following[before] = fit.following[block]
-    if fit.last[arm] == block:
-        fit.last[arm] = before
-    if fit.first[block] >= 0:
-        fit.following[fit.last[block]] = fit.first[arm]
-        if fit.first[arm] < 0:
-            fit.last[arm] = fit.last[block]
-        fit.first[arm] = fit.first[block]
+        fit.links[FOLLOWING, before] = fit.links[FOLLOWING, block]
+    if fit.links[LAST, arm] == block:
+        fit.links[LAST, arm] = before
+    if fit.links[FIRST, block] >= 0:
+        fit.links[FOLLOWING, fit.links[LAST, block]] = fit.links[FIRST, arm]
+        if fit.links[FIRST, arm] < 0:
+            fit.links[LAST, arm] = fit.links[LAST, block]
+        fit.links[FIRST, arm] = fit.links[FIRST, block]
 
 
 @kernel
@@ -107,23 +98,23 @@ def fit_mode(
     """
     root_at(starts, neighbours, mode, fit)
     deviance = 0.0
-    for place in range(fit.order.shape[0] - 1, -1, -1):
-        arm = fit.order[place]
+    for place in range(fit.links.shape[1] - 1, -1, -1):
+        arm = fit.links[ORDER, place]
         mass = weights[arm]
         level = means[arm] if mass > 0.0 else -math.inf
         while True:
             highest, before, previous = -1, -1, -1
             top = level
-            below = fit.first[arm]
+            below = fit.links[FIRST, arm]
             while below >= 0:
-                if fit.level[below] > top:
-                    highest, before, top = below, previous, fit.level[below]
+                if fit.values[LEVELS, below] > top:
+                    highest, before, top = below, previous, fit.values[LEVELS, below]
                 previous = below
-                below = fit.following[below]
+                below = fit.links[FOLLOWING, below]
             if highest < 0:
                 break
             if mass > 0.0:
-                other = fit.mass[highest]
+                other = fit.values[MASSES, highest]
                 common = (mass * level + other * top) / (mass + other)
                 deviance += mass * family.kl(level, common) + other * family.kl(top, common)
                 if deviance > limit:
@@ -131,26 +122,26 @@ def fit_mode(
                 mass += other
                 level = common
             else:
-                mass, level = fit.mass[highest], top
+                mass, level = fit.values[MASSES, highest], top
             take_in(arm, highest, before, fit)
-        fit.level[arm] = level
-        fit.mass[arm] = mass
-        above = fit.parent[arm]
+        fit.values[LEVELS, arm] = level
+        fit.values[MASSES, arm] = mass
+        above = fit.links[PARENT, arm]
         if above >= 0:
-            fit.following[arm] = fit.first[above]
-            if fit.first[above] < 0:
-                fit.last[above] = arm
-            fit.first[above] = arm
+            fit.links[FOLLOWING, arm] = fit.links[FIRST, above]
+            if fit.links[FIRST, above] < 0:
+                fit.links[LAST, above] = arm
+            fit.links[FIRST, above] = arm
     return deviance
 
 
 @kernel
 def settle(fit: Fit) -> None:
     """Give every arm the mean of its block; arms that nothing bounds take their parent's."""
-    root = fit.order[0]
-    if fit.level[root] == -math.inf:
-        fit.level[root] = 0.0
-    for place in range(1, fit.order.shape[0]):
-        arm = fit.order[place]
-        if fit.heads[arm] == 0 or fit.level[arm] == -math.inf:
-            fit.level[arm] = fit.level[fit.parent[arm]]
+    root = fit.links[ORDER, 0]
+    if fit.values[LEVELS, root] == -math.inf:
+        fit.values[LEVELS, root] = 0.0
+    for place in range(1, fit.links.shape[1]):
+        arm = fit.links[ORDER, place]
+        if fit.links[HEADS, arm] == 0 or fit.values[LEVELS, arm] == -math.inf:
+            fit.values[LEVELS, arm] = fit.values[LEVELS, fit.links[PARENT, arm]]

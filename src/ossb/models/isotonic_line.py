@@ -11,7 +11,7 @@ import numpy as np
 
 from ossb.families import Family
 from ossb.kernels import kernel
-from ossb.models.isotonic import Fit
+from ossb.models.isotonic import DEVIANCES, Fit
 
 LEVEL, MASS, DEVIANCE = 0, 1, 2
 
@@ -94,4 +94,4 @@ def line_deviances(
                 level = common
             else:
                 mass, level = other, top
-        fit.deviance[arm] = deviance
+        fit.values[DEVIANCES, arm] = deviance

@@ -6,7 +6,7 @@ import numpy as np
 
 from ossb.families import Family
 from ossb.kernels import kernel
-from ossb.models.isotonic import Fit, fit_mode, settle
+from ossb.models.isotonic import BARS, BRANCH, DEVIANCES, ORDER, PARENT, Fit, fit_mode, settle
 from ossb.models.isotonic_line import line_deviances
 
 
@@ -19,18 +19,18 @@ def bar_branches(
     With its mode at x, the neighbour of the root on the way to x is at least the root: pooling
     these two alone costs ``bar[branch[x]]``.  The tree is the one rooted last, at ``top``.
     """
-    for place in range(1, fit.order.shape[0]):
-        arm = fit.order[place]
-        if fit.parent[arm] != top:
-            fit.branch[arm] = fit.branch[fit.parent[arm]]
+    for place in range(1, fit.links.shape[1]):
+        arm = fit.links[ORDER, place]
+        if fit.links[PARENT, arm] != top:
+            fit.links[BRANCH, arm] = fit.links[BRANCH, fit.links[PARENT, arm]]
             continue
-        fit.branch[arm] = arm
-        fit.bar[arm] = 0.0
+        fit.links[BRANCH, arm] = arm
+        fit.values[BARS, arm] = 0.0
         if weights[arm] > 0.0 and weights[top] > 0.0 and means[arm] < means[top]:
             mass = weights[arm] + weights[top]
             common = (weights[arm] * means[arm] + weights[top] * means[top]) / mass
-            fit.bar[arm] = weights[arm] * family.kl(means[arm], common)
-            fit.bar[arm] += weights[top] * family.kl(means[top], common)
+            fit.values[BARS, arm] = weights[arm] * family.kl(means[arm], common)
+            fit.values[BARS, arm] += weights[top] * family.kl(means[top], common)
 
 
 @kernel
@@ -47,7 +47,7 @@ def mode_deviance(
 ) -> float:
     """The deviance with the mode at an arm, up to a limit; on a line it is looked up."""
     if path.shape[0] > 0:
-        return float(fit.deviance[mode])
+        return float(fit.values[DEVIANCES, mode])
     return fit_mode(family, starts, neighbours, mode, means, weights, limit, fit)
 
 
@@ -78,7 +78,7 @@ def best_mode(
             line_deviances(family, path, means, weights, fit)
         for x in range(means.shape[0]):
             slack = 1e-12 * (1.0 + least)
-            if x == start or fit.bar[fit.branch[x]] > least + slack:
+            if x == start or fit.values[BARS, fit.links[BRANCH, x]] > least + slack:
                 continue
             deviance = mode_deviance(
                 family, starts, neighbours, path, x, means, weights, least + slack, fit

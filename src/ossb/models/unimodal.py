@@ -16,7 +16,7 @@ from ossb.graves_lai.independent import independent_rate
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.classical import LEAST_VARIANCE
 from ossb.models.improvement import DECIDED, improvement
-from ossb.models.isotonic import Fit, fit_mode, new_fit, settle
+from ossb.models.isotonic import LEVELS, Fit, fit_mode, new_fit, settle
 from ossb.models.isotonic_line import line_deviances
 from ossb.models.modes import best_mode, mode_deviance
 from ossb.records import Ints, record
@@ -110,8 +110,8 @@ class UnimodalModel(NamedTuple):
             memory.fit,
         )
         for x in range(self.n_arms):
-            memory.estimate[x] = memory.fit.level[x]
-            memory.rewards[x] = memory.fit.level[x]
+            memory.estimate[x] = memory.fit.values[LEVELS, x]
+            memory.rewards[x] = memory.fit.values[LEVELS, x]
         return leader
 
     def rates(self, leader: int, kappa: float, memory: UnimodalMemory, out: np.ndarray) -> float:
@@ -163,8 +163,8 @@ class UnimodalModel(NamedTuple):
             self.family, self.starts, self.neighbours, self.path, centres, weights, fit
         )
         for x in range(self.n_arms):
-            memory.estimate[x] = fit.level[x]
-            memory.rewards[x] = fit.level[x]
+            memory.estimate[x] = fit.values[LEVELS, x]
+            memory.rewards[x] = fit.values[LEVELS, x]
         chances, improvements, largest = 0.0, 0.0, 0.0
         limit = least + DECIDED
         known = max(weights[leader], 1.0)
@@ -179,8 +179,8 @@ class UnimodalModel(NamedTuple):
             settle(fit)
             glr = max(deviance - least, 0.0)
             count = max(weights[j], 1.0)
-            own = max(self.family.variance(fit.level[j]), LEAST_VARIANCE) / count
-            others = max(self.family.variance(fit.level[leader]), LEAST_VARIANCE) / known
+            own = max(self.family.variance(fit.values[LEVELS, j]), LEAST_VARIANCE) / count
+            others = max(self.family.variance(fit.values[LEVELS, leader]), LEAST_VARIANCE) / known
             discount = 1.0 if self.prior > 0.0 else 1.0 / (1.0 + 1.0 / count + 1.0 / known)
             gap = memory.estimate[leader] - memory.estimate[j]
             part = improvement(glr, gap, math.sqrt(own + others), discount)
@@ -204,17 +204,14 @@ class UnimodalModel(NamedTuple):
 
         False, and nothing added, where the evidence is zero or beyond doubles.
         """
-        evidence = 0.0
+        level, evidence = memory.fit.values[LEVELS], 0.0
         for x in range(self.n_arms):
             if memory.weights[x] > 0.0:
-                evidence += memory.weights[x] * self.family.kl(
-                    memory.estimate[x], memory.fit.level[x]
-                )
+                evidence += memory.weights[x] * self.family.kl(memory.estimate[x], level[x])
         if not 0.0 < evidence < math.inf:
             return False
         for x in range(self.n_arms):
             if memory.weights[x] > 0.0:
-                memory.gain[x] += (
-                    factor * self.family.kl(memory.estimate[x], memory.fit.level[x]) / evidence
-                )
+                share = self.family.kl(memory.estimate[x], level[x]) / evidence
+                memory.gain[x] += factor * share
         return True
