@@ -110,7 +110,7 @@ class Cluster:
 
         waiting = list(reversed(cells))
         losses = 0
-        pool: Any = as_completed()
+        pool: Any = as_completed(loop=self._client.loop)
         running: dict[str, Cell] = {}
         with self._client:
             while waiting or running:
@@ -137,7 +137,8 @@ class Cluster:
 
 def _is_loss(failure: BaseException) -> bool:
     """Whether it was the worker that failed, not the cell."""
-    from distributed import CommClosedError, KilledWorker
+    from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
 
     return isinstance(failure, KilledWorker | CommClosedError)
 

@@ -1,0 +1,144 @@
+"""Workers that die, clusters, and what is said when a cell is to blame."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from experiment_cases import CLASSICAL, TESTS, contents, experiment, many
+from ossb.errors import InputError, OssbError
+from ossb.experiments import workers
+from ossb.experiments.cells import cells
+from ossb.experiments.run import run
+from ossb.experiments.workers import Processes, workers_for
+
+
+class Deadly:
+    """Takes down the process that plays it, unless told when to stop."""
+
+    def __init__(self, mark=""):
+        self.mark = mark
+
+    def start(self):
+        if not self.mark or not os.path.exists(self.mark):
+            if self.mark:
+                open(self.mark, "w").close()
+            time.sleep(0.5)  # so that others have finished
+            os.kill(os.getpid(), 9)
+
+    def select(self, tally, memory, rng):
+        from ossb.tally import EXPLOIT, Decision
+
+        return Decision(0, EXPLOIT)
+
+
+class Faulty(Deadly):
+    def start(self):
+        raise RuntimeError("a fault of its own")
+
+
+@pytest.fixture
+def own_policies(monkeypatch):
+    """Workers can import this module."""
+    folder = str(TESTS / "experiments")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([folder, str(TESTS)]))
+
+
+def deadly(**parameters):
+    policies = ["ucb1", {"name": "test_workers:Deadly", **parameters}]
+    return experiment(policies=policies, instances=[CLASSICAL], trials=2)
+
+
+def test_a_cell_that_dies_once_is_played_again(own_policies, tmp_path):
+    found = list(cells(deadly(mark=str(tmp_path / "mark"))))
+    done = list(Processes(2, compiled=False).play(found))
+    assert sorted(cell.key for cell, _, _ in done) == sorted(cell.key for cell in found)
+
+
+def test_a_cell_that_always_dies_is_named(own_policies, monkeypatch):
+    monkeypatch.setattr(workers, "TRIES", 3)
+    found = list(cells(deadly()))
+    played = Processes(2, compiled=False).play(found)
+    assert next(played)[0].label == "ucb1"  # the others are not held up
+    with pytest.raises(OssbError, match=r"test_workers:Deadly.* on classical 0, trials 0 to 1"):
+        next(played)
+
+
+def test_an_error_of_a_policy_is_raised(own_policies):
+    found = experiment(policies=["test_workers:Faulty"], instances=[CLASSICAL], trials=1)
+    with pytest.raises(RuntimeError, match="a fault of its own"):
+        list(Processes(2, compiled=False).play(list(cells(found))))
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A scheduler and two workers, in processes of their own."""
+    address = tmp_path / "scheduler.json"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    common = ["--scheduler-file", str(address), "--no-dashboard"]
+    environment = os.environ | {"PYTHONPATH": str(TESTS)}
+    module = "distributed.cli.dask_scheduler"
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", module, *common, "--port", "0", "--host", "127.0.0.1"], **quiet
+        )
+    ]
+    worker = "distributed.cli.dask_worker"
+    options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path)]
+    for _ in range(2):
+        running.append(
+            subprocess.Popen(
+                [sys.executable, "-m", worker, *common, *options], env=environment, **quiet
+            )
+        )
+    yield address, running
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_that_loses_a_worker(cluster, tmp_path):
+    address, running = cluster
+    while not address.exists():
+        time.sleep(0.05)
+    run(many(), tmp_path / "alone", compiled=False)
+    done = []
+
+    def progress(cell, count, total):
+        done.append(cell.key)
+        if len(done) == 5:
+            running[1].kill()
+
+    scheduler = json.loads(address.read_text())["address"]
+    run(many(), tmp_path / "cluster", scheduler=scheduler, compiled=False, progress=progress)
+    assert len(done) == 40
+    assert contents(tmp_path / "cluster") == contents(tmp_path / "alone")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_that_is_not_there(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="`scheduler` must be a reachable scheduler"):
+        run(experiment(), tmp_path / "out", scheduler="nonsense")
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match="`scheduler` must have Dask installed"):
+        workers_for(1, "tcp://127.0.0.1:1")
+
+
+def test_what_counts_as_a_loss():
+    from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    cell = replace(next(cells(experiment())), group="here")
+    assert workers._is_loss(KilledWorker("task", None, 3))
+    assert workers._is_loss(CommClosedError())
+    assert not workers._is_loss(ValueError())
+    workers._give_up(workers.TRIES - 1, cell, ValueError("gone"))
+    with pytest.raises(OssbError, match=r"ucb1 on here, trials 0 to 1: lost 5 times .* gone"):
+        workers._give_up(workers.TRIES, cell, ValueError("gone"))
