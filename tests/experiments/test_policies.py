@@ -1,0 +1,59 @@
+"""A user's own policies, beside ours."""
+
+import numpy as np
+import pytest
+
+from experiment_cases import CLASSICAL, contents, experiment
+from ossb.errors import InputError
+from ossb.experiments.cells import cells
+from ossb.experiments.definition import read
+from ossb.experiments.policies import source_of
+from ossb.experiments.results import Results
+from ossb.experiments.run import run
+
+OWN = [
+    {"name": "own_policies:Sometimes", "chance": 0.2},
+    {"name": "own_policies:RoundRobin", "step": 2},
+    "ucb1",
+]
+
+
+def test_records_and_plain_classes_run_beside_ours(tmp_path):
+    found = experiment(policies=OWN, instances=[CLASSICAL])
+    run(found, tmp_path / "compiled")
+    run(found, tmp_path / "interpreted", compiled=False)
+    assert contents(tmp_path / "compiled") == contents(tmp_path / "interpreted")
+    results = Results(tmp_path / "compiled")
+    assert results.policies == [
+        "own_policies:Sometimes:chance=0.2",
+        "own_policies:RoundRobin:step=2",
+        "ucb1",
+    ]
+    rows = results.trials.filter(results.trials["policy"] == "own_policies:RoundRobin:step=2")
+    assert np.array_equal(np.array(rows["plays"].to_list()), np.full((4, 3), 20))
+
+
+def test_a_file_beside_the_experiment(tmp_path):
+    (tmp_path / "mine_alone.py").write_text(
+        "import own_policies\nclass Mine(own_policies.RoundRobin): pass\n"
+    )
+    path = tmp_path / "e.toml"
+    path.write_text(
+        'name = "e"\nhorizon = 5\ntrials = 1\npolicies = ["mine_alone:Mine:step=1"]\n'
+        '[[instances]]\nstructure = "classical"\ntheta = [0.1, 0.2]\n'
+    )
+    run(read(str(path)), tmp_path / "out")
+    assert Results(tmp_path / "out").policies == ["mine_alone:Mine:step=1"]
+
+
+def test_editing_a_policy_changes_its_key(monkeypatch):
+    before = next(cells(experiment(policies=[OWN[1]]))).key
+    monkeypatch.setattr("inspect.getsource", lambda thing: "edited")
+    assert next(cells(experiment(policies=[OWN[1]]))).key != before
+    assert source_of("ucb1") == ""
+
+
+def test_parameters_that_a_class_does_not_take():
+    found = experiment(policies=[{"name": "own_policies:RoundRobin", "stop": 2}])
+    with pytest.raises(InputError, match=r"`policy` must be made from its parameters: .*stop"):
+        list(cells(found))
