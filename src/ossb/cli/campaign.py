@@ -41,7 +41,7 @@ def create(
     if is_list:
         raise InputError("instance", "be one instance, not a list")
     with campaigns(storage, token) as store:
-        keys = found[0].to_dict()  # type: ignore[attr-defined]
+        keys = found[0].to_dict()
         made = store.create(name, keys, _policy(policy), seed)
     if json:
         _print(made)

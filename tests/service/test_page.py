@@ -1,0 +1,145 @@
+"""The live page in a real browser."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ossb.client import Client
+from service_process import Server
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+NAME = "<script>alert(1)</script> & co/é"
+ARMS = ["<b>bold</b>", "plain", "third"]
+INSTANCE = {
+    "structure": "classical",
+    "observation": "bernoulli",
+    "n_arms": 3,
+    "arm_names": ARMS,
+}
+
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM.exists(), reason="chromium is not installed (Debian: apt-get install chromium)"
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    running = Server(f"sqlite:///{folder / 'campaigns.db'}", folder / "log").start()
+    with Client(running.url) as client:
+        client.create(NAME, INSTANCE, "kl-ucb", 3)
+        play(client, 60)
+    yield running
+    running.stop()
+
+
+def play(client, rounds):
+    for i in range(rounds):
+        decision = client.ask(NAME)[0]
+        client.tell(NAME, decision.id, int((7 * i + decision.arm) % 10 < 3 + 2 * decision.arm))
+
+
+@pytest.fixture
+def page(browser, request):
+    options = getattr(request, "param", {})
+    context = browser.new_context(**options)
+    found = context.new_page()
+    found.problems = []
+    found.on("pageerror", lambda error: found.problems.append(str(error)))
+    found.on("dialog", lambda dialog: found.problems.append(dialog.message))
+    found.set_default_timeout(30_000)
+    yield found
+    keep = os.environ.get("OSSB_SCREENSHOTS")
+    if keep:
+        name = request.node.name.translate(str.maketrans("[]<>/", "-----"))
+        found.screenshot(path=f"{keep}/{name}.png", full_page=True)
+    context.close()
+
+
+def test_the_list_leads_to_the_campaign(page, server):
+    page.goto(server.url)
+    page.get_by_role("link", name=NAME).click()
+    page.get_by_role("heading", level=1, name=NAME).wait_for()
+    assert page.problems == []
+
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2}
+DARK = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"}
+
+
+def open_campaign(page, server):
+    page.goto(f"{server.url}/")
+    page.get_by_role("link", name=NAME).click()
+    page.locator("#connection.live").wait_for()
+
+
+@pytest.mark.parametrize("page", [{}, PHONE, DARK], indirect=True, ids=["wide", "phone", "dark"])
+def test_what_the_page_shows(page, server):
+    open_campaign(page, server)
+    for section in (
+        "Where it stands",
+        "Means with 95 % intervals",
+        "Plays",
+        "Regret spent on exploring",
+        "Rates the bound asks for, c(x, m)",
+        "Phases",
+        "Recent decisions",
+        "Arms",
+    ):
+        page.get_by_role("region", name=section, exact=True).wait_for()
+    assert "<b>bold</b>" in page.locator("#arms").inner_text()
+    assert page.evaluate("document.querySelectorAll('#content b').length") == 0
+    # no scrolling sideways, at any width
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    # every chart says what it shows
+    assert page.evaluate("[...document.querySelectorAll('svg[role=img]')].every(s => s.ariaLabel)")
+    assert page.problems == []
+
+
+def test_keyboard(page, server):
+    page.goto(server.url)
+    page.get_by_role("link", name=NAME).wait_for()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == NAME
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", level=1, name=NAME).wait_for()
+
+
+def test_it_follows_events_and_survives_a_restart(page, server):
+    open_campaign(page, server)
+    told = page.locator("dt:text-is('Told') + dd")
+    before = int(told.inner_text().split()[0])
+    with Client(server.url) as client:
+        play(client, 1)
+    told.filter(has_text=f"{before + 1}").wait_for()
+    server.kill()
+    page.locator("#connection.lost").wait_for()
+    server.start()
+    with Client(server.url) as client:
+        play(client, 1)
+    told.filter(has_text=f"{before + 2}").wait_for()
+    page.locator("#connection.live").wait_for()
+    assert page.problems == []
