@@ -1,11 +1,12 @@
 """The one module that touches numba's internals; imported only to compile."""
 
+import hashlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
 from numba.core import types as numba_types
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import overload_method
 
 from ossb._linking import InnerCompiler
@@ -17,7 +18,11 @@ INNER = {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
 
 
 class DigestCache(FunctionCache):  # type: ignore[misc]
-    """numba's disk cache with a digest of all reachable sources added to the key."""
+    """numba's disk cache with a digest of all reachable sources added to the key.
+
+    Each signature has an index of its own: an index names the record classes of the signatures
+    in it, and a user's class that is not importable here must not hide everybody else's code.
+    """
 
     def __init__(self, function: Callable[..., Any], digest: str) -> None:
         super().__init__(function)
@@ -26,6 +31,27 @@ class DigestCache(FunctionCache):  # type: ignore[misc]
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         records = [digest_of(cls) for cls in _record_classes(sig)]
         return (*super()._index_key(sig, codegen), self._digest, *records)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        self._cache_file = self._file_of(sig)
+        return super().load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        self._cache_file = self._file_of(sig)
+        super().save_overload(sig, data)
+
+    def holds(self, sig: Any, codegen: Any) -> bool:
+        """Whether there is code for a signature."""
+        return self._index_key(sig, codegen) in self._file_of(sig)._load_index()
+
+    def _file_of(self, sig: Any) -> Any:
+        classes = " ".join(f"{c.__module__}.{c.__qualname__}" for c in _record_classes(sig))
+        name = hashlib.sha256(f"{sig} {classes}".encode()).hexdigest()[:16]
+        return IndexDataCacheFile(
+            cache_path=self._cache_path,
+            filename_base=f"{self._impl.filename_base}-{name}",
+            source_stamp=self._impl.locator.get_source_stamp(),
+        )
 
 
 def _record_classes(sig: Any) -> Iterator[type]:
@@ -83,5 +109,4 @@ def is_compiled(dispatcher: Any, arguments: tuple[Any, ...]) -> bool:
     cache = dispatcher._cache
     if not isinstance(cache, DigestCache):
         return False
-    key = cache._index_key(signature, dispatcher.targetctx.codegen())
-    return key in cache._cache_file._load_index()
+    return cache.holds(signature, dispatcher.targetctx.codegen())

@@ -47,6 +47,13 @@ def record(cls: C) -> C:
     return cls
 
 
+def can_compile(value: Any) -> bool:
+    """Whether a value is made of records, arrays and numbers all through."""
+    if isinstance(value, tuple):
+        return all(can_compile(part) for part in value)
+    return isinstance(value, np.ndarray | float | int | bool)
+
+
 def publish() -> None:
     """Make every record method known to numba; called before anything is compiled."""
     from ossb._numba import publish_method

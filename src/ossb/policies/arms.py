@@ -8,7 +8,16 @@ from ossb.kernels import kernel
 from ossb.structures.base import Instance
 from ossb.tally import Tally
 
-OWN_COMPONENT = ("classical", "linear", "generalized_linear", "lipschitz", "unimodal", "finite")
+OWN_COMPONENT = (
+    "classical",
+    "linear",
+    "generalized_linear",
+    "lipschitz",
+    "unimodal",
+    "finite",
+    "polytope",
+    "union",
+)
 
 
 class Nothing(NamedTuple):
@@ -18,8 +27,8 @@ class Nothing(NamedTuple):
 
 
 def reward_is_observed(instance: Instance) -> str | None:
-    """Index policies read rewards off observations: not so where these are indices of a link."""
-    if getattr(instance, "observes", "reward") == "index":
+    """Index policies read rewards off observations; says why where these are something else."""
+    if getattr(instance, "observes", "reward") == "index" or not instance.shows_rewards():
         return "needs arms that show their own reward"
     return None
 

@@ -227,6 +227,9 @@ STRUCTURES = (
     "lipschitz",
     "unimodal",
     "linear",
+    "finite",
+    "polytope",
+    "union",
 )
 REFERENCE = "Combes, Magureanu and Proutiere (2017)"
 

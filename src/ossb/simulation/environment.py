@@ -27,7 +27,7 @@ def environment_of(instance: Any) -> Environment:
     """The environment of an instance with listed arms and a true parameter."""
     if not instance.known:
         raise InputError(instance.parameter, "be given: a simulation needs a true parameter")
-    reveals = instance.reveals()
+    reveals = instance.showing()
     starts = np.cumsum([0, *(len(components) for components in reveals)])
     shown = np.array([c for components in reveals for c in components], dtype=np.int64)
-    return Environment(instance.family, instance.components, starts, shown, instance.gaps)
+    return Environment(instance.observed_family, instance.components, starts, shown, instance.gaps)

@@ -87,6 +87,20 @@ class Instance:
         """Whether the true parameter is given."""
         return getattr(self, self.parameter) is not None
 
+    @property
+    def observed_family(self) -> Family:
+        """The family of what is observed, in the sign in which components are kept."""
+        return self.family
+
+    def shows_rewards(self) -> bool:
+        """Whether component x is the reward of arm x, signed so that more is better."""
+        return True
+
+    def showing(self) -> list[list[int]]:
+        """The components that each listed arm shows."""
+        shown: list[list[int]] = self.reveals()  # type: ignore[attr-defined]
+        return shown
+
     def foresight(self) -> tuple[float, float]:
         """The ``horizon_factor`` and ``front`` that ``hgl`` takes by itself."""
         return 2.0, 0.0

@@ -20,6 +20,7 @@ from ossb.graves_lai.generic.following import MARGIN, Held
 from ossb.graves_lai.generic.listed_cuts import solve_listed
 from ossb.graves_lai.independent import divergences
 from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.models.finite import FiniteModel
 from ossb.structures.base import TIE, Bound
 from ossb.structures.listed import MeanVector
 
@@ -110,6 +111,20 @@ class Finite(MeanVector):
     def follow(self) -> "FiniteFollower":
         """Rates at moving estimates, each taken for the nearest of the parameters."""
         return FiniteFollower(self)
+
+    def model(self) -> FiniteModel:
+        """The structure as policies see it: the rates of every parameter, worked out once."""
+        signed = self.sign * self.parameters
+        follower = self.follow()
+        held = [follower.rates(parameter) for parameter in self.parameters]
+        return FiniteModel(
+            self.family,
+            self.n_arms,
+            self.n_arms,
+            signed,
+            np.array([entry.best for entry in held]),
+            np.array([entry.rates for entry in held]),
+        )
 
     def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
         if not 0 <= piece < self.parameters.shape[0]:

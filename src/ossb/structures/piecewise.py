@@ -15,6 +15,7 @@ import numpy as np
 
 from ossb import fields as read
 from ossb.errors import InputError
+from ossb.families import Family
 from ossb.graves_lai.generic.certificate import plain, proved_information
 from ossb.graves_lai.generic.cutting import regions_of, solve
 from ossb.graves_lai.generic.divergence import divergence_of
@@ -24,8 +25,10 @@ from ossb.graves_lai.generic.region import holds_a_point
 from ossb.graves_lai.generic.separation import Separation
 from ossb.graves_lai.independent import divergences
 from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.models.general import GeneralModel
 from ossb.structures.base import Bound, Instance, clear_best
 
+POLICY_GAP = 1e-4  # to which policies have the program solved where they hold nothing
 MEMBER = 1e-9  # how far outside a row the true parameter may lie, for rounding
 CONVEX = ("gaussian", "bernoulli", "poisson", "bounded")
 
@@ -173,6 +176,39 @@ class Piecewise(Instance):
             kappa,
             gap,
         )
+
+    def model(self) -> GeneralModel:
+        """The structure as policies see it, interpreted."""
+        size = self.polytopes[0].rewards.shape[1]
+        return GeneralModel(
+            divergence_of(self.plain_family),
+            self.mean_matrix(size),
+            self.incidence,
+            self.polytopes,
+            self.plain_family.variance,
+            lambda kappa: self.follow(kappa, min(kappa, POLICY_GAP) or POLICY_GAP),
+        )
+
+    @cached_property
+    def components(self) -> np.ndarray:
+        """Mean of each component; they are not signed here, rewards are."""
+        return self.component_means(np.asarray(self.theta))
+
+    @property
+    def observed_family(self) -> Family:
+        return self.plain_family
+
+    def shows_rewards(self) -> bool:
+        means = self.mean_matrix(self.polytopes[0].rewards.shape[1])
+        return self.reveals is None and all(
+            np.array_equal(piece.rewards, means) for piece in self.polytopes
+        )
+
+    def showing(self) -> list[list[int]]:
+        return [np.flatnonzero(row).tolist() for row in self.incidence]
+
+    def arm_at(self, position: int) -> Arm:
+        return int(position)
 
     def best_arm(self) -> Arm:
         return self.best

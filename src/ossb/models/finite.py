@@ -1,0 +1,187 @@
+"""Finitely many possible parameters, as policies see them.
+
+Everything that depends on the parameter alone (best arms, rewards, rates) is worked out once;
+an estimate is the likeliest parameter of the list, and its alternatives are those with another
+best arm.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ossb.families import Family
+from ossb.kernels import kernel
+from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
+from ossb.models.improvement import DECIDED, improvement
+from ossb.records import Floats, Ints, record
+from ossb.tally import Tally
+
+AGREE = 1e-12  # parameters this close on an arm are the same there
+LEAST_VARIANCE = 1e-12
+
+
+class FiniteMemory(NamedTuple):
+    """The common look, the likeliest parameter, and how unlikely each one is."""
+
+    estimate: np.ndarray
+    rewards: np.ndarray
+    gain: np.ndarray
+    numbers: np.ndarray
+    losses: np.ndarray  # float64 (n_parameters,): Σ N d(m, λ), pending plays left out
+    chosen: np.ndarray  # int64 (1,): the likeliest parameter
+
+
+@kernel
+def weighted_loss(family: Family, tally: Tally, parameter: np.ndarray) -> float:
+    """Σ_x N_x d(m_x, λ_x)."""
+    total = 0.0
+    for x in range(parameter.shape[0]):
+        if tally.counts[x] > 0:
+            total += tally.counts[x] * family.kl(tally.means[x], parameter[x])
+    return total
+
+
+@record
+class FiniteModel(NamedTuple):
+    """One of a list of vectors of means.
+
+    Parameters
+    ----------
+    parameters
+        The vectors, signed so that larger is better.
+    best
+        Best arm of each, the lowest where it has several.
+    table
+        Rates c(x) of each.
+    """
+
+    family: Family
+    n_arms: int
+    n_components: int
+    parameters: Floats  # (n_parameters, n_arms)
+    best: Ints  # (n_parameters,)
+    table: Floats  # (n_parameters, n_arms)
+
+    def start(self) -> FiniteMemory:
+        n, size = self.n_arms, self.parameters.shape[0]
+        return FiniteMemory(
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(4),
+            np.zeros(size),
+            np.zeros(1, np.int64),
+        )
+
+    def unseen(self, tally: Tally) -> int:
+        for x in range(self.n_arms):
+            if tally.plays[x] == 0:
+                return x
+        return -1
+
+    def informative(self, place: int) -> int:
+        return place if place < self.n_arms else -1
+
+    def speaks(self, arm: int) -> bool:
+        return True
+
+    def plug_in(self, tally: Tally, memory: FiniteMemory) -> int:
+        """The means as they stand are, almost surely, none of the parameters."""
+        memory.chosen[0] = -1
+        leader = 0
+        for x in range(self.n_arms):
+            memory.estimate[x] = tally.means[x]
+            memory.rewards[x] = tally.means[x]
+            if tally.means[x] > tally.means[leader]:
+                leader = x
+        return leader
+
+    def project(self, tally: Tally, memory: FiniteMemory) -> int:
+        chosen = 0
+        for k in range(self.parameters.shape[0]):
+            memory.losses[k] = weighted_loss(self.family, tally, self.parameters[k])
+            if memory.losses[k] < memory.losses[chosen]:
+                chosen = k
+        memory.chosen[0] = chosen
+        for x in range(self.n_arms):
+            memory.estimate[x] = self.parameters[chosen, x]
+            memory.rewards[x] = self.parameters[chosen, x]
+        return self.best[chosen]
+
+    def rates(self, leader: int, kappa: float, memory: FiniteMemory, out: np.ndarray) -> float:
+        """The rates of the parameter the estimate is; none is confusing where it is none."""
+        chosen = memory.chosen[0]
+        if chosen < 0:
+            chosen = self.listed(memory.estimate)
+        for x in range(self.n_arms):
+            out[x] = self.table[chosen, x] if chosen >= 0 else 0.0
+        out[leader] = 0.0
+        return 0.0
+
+    def listed(self, means: np.ndarray) -> int:
+        """The number of the parameter that some means are, or −1."""
+        for k in range(self.parameters.shape[0]):
+            same = True
+            for x in range(self.n_arms):
+                if abs(means[x] - self.parameters[k, x]) > AGREE * (1.0 + abs(means[x])):
+                    same = False
+            if same:
+                return k
+        return -1
+
+    def test(self, leader: int, tally: Tally, memory: FiniteMemory) -> None:
+        self.project(tally, memory)
+        chosen = memory.chosen[0]
+        least = memory.losses[chosen]
+        weakest, settled = math.inf, math.inf
+        for k in range(self.parameters.shape[0]):
+            if self.best[k] != leader:
+                ratio = memory.losses[k] - least
+                weakest = min(weakest, ratio)
+                apart = abs(self.parameters[k, leader] - self.parameters[chosen, leader])
+                if apart <= AGREE * (1.0 + abs(self.parameters[chosen, leader])):
+                    settled = min(settled, ratio)
+        memory.numbers[WEAKEST] = weakest
+        memory.numbers[SETTLED] = settled
+
+    def weigh(self, tally: Tally, memory: FiniteMemory) -> int:
+        leader = self.project(tally, memory)
+        chosen = memory.chosen[0]
+        chances, improvements, largest = 0.0, 0.0, 0.0
+        for x in range(self.n_arms):
+            memory.gain[x] = 0.0
+        for k in range(self.parameters.shape[0]):
+            arm = self.best[k]
+            if arm == leader:
+                continue
+            spent = 0.0  # evidence that plays, pending ones included, carry against k
+            for x in range(self.n_arms):
+                divergence = self.family.kl(memory.estimate[x], self.parameters[k, x])
+                spent += (tally.counts[x] + tally.pending[x]) * divergence
+            glr = max(memory.losses[k] - memory.losses[chosen], 0.0)
+            if glr > DECIDED or spent <= 0.0 or not spent < math.inf:
+                continue
+            # what is at stake is not small noise around a tie but the gain under k itself
+            stake = self.parameters[k, arm] - self.parameters[k, leader]
+            deviation = max(self.deviation(leader, arm, tally, memory), stake)
+            gap = memory.estimate[leader] - memory.estimate[arm]
+            part = improvement(glr, gap, deviation, 1.0)
+            chances += part.chance
+            improvements += part.expected
+            largest = max(largest, part.expected)
+            for x in range(self.n_arms):
+                divergence = self.family.kl(memory.estimate[x], self.parameters[k, x])
+                count = tally.counts[x] + tally.pending[x]
+                memory.gain[x] += part.factor * divergence / spent * count / (1.0 + count)
+        memory.numbers[NU] = 1.0 / (1.0 + chances)
+        memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
+        return leader
+
+    def deviation(self, leader: int, arm: int, tally: Tally, memory: FiniteMemory) -> float:
+        """Standard deviation of the difference of two arms' means."""
+        variance = 0.0
+        for x in (leader, arm):
+            count = max(tally.counts[x] + tally.pending[x], 1)
+            variance += max(self.family.variance(memory.estimate[x]), LEAST_VARIANCE) / count
+        return math.sqrt(variance)

@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+
+from ossb.models.base import SETTLED, WEAKEST
+from ossb.policies import policy
+from ossb.simulation import simulate
+from ossb.structures.base import bound
+from ossb.structures.finite import Finite
+from ossb.tally import empty_tally
+
+TWO = [[1.0, 0.5], [1.0, 2.0]]
+
+
+def two(truth: int, **keys) -> Finite:
+    return Finite(parameters=TWO, theta=TWO[truth], **keys)
+
+
+def test_rates_are_those_of_the_bound():
+    model = two(0).model()
+    np.testing.assert_allclose(model.table[0], bound(two(0)).rates)
+    np.testing.assert_allclose(model.table[1], bound(two(1)).rates)
+    assert model.best.tolist() == [0, 1]
+
+
+def test_the_likeliest_parameter_leads():
+    model = two(0).model()
+    memory, tally = model.start(), empty_tally(2, 2)
+    tally.counts[:], tally.plays[:], tally.means[:] = [5, 4], [5, 4], [1.1, 1.0]
+    assert model.project(tally, memory) == 0
+    model.test(0, tally, memory)
+    # only the second arm tells the two apart: 4 (½(1 − 2)² − ½(1 − ½)²)
+    assert memory.numbers[WEAKEST] == pytest.approx(4 * 0.5 * (1.0 - 0.25))
+    assert memory.numbers[SETTLED] == memory.numbers[WEAKEST]
+
+
+def test_bare_means_are_almost_surely_no_parameter():
+    model = two(0).model()
+    memory, tally, out = model.start(), empty_tally(2, 2), np.ones(2)
+    tally.counts[:], tally.means[:] = [5, 4], [1.1, 0.4]
+    model.rates(model.plug_in(tally, memory), 0.0, memory, out)
+    np.testing.assert_array_equal(out, 0.0)
+    tally.means[:] = TWO[0]
+    model.rates(model.plug_in(tally, memory), 0.0, memory, out)
+    assert out[1] > 0
+
+
+@pytest.mark.parametrize("name", ["hgl", "ossb", "ossb-paper"])
+def test_interpreted_and_compiled_trials_are_identical(name):
+    ways = [
+        simulate(two(0, observation="gaussian"), [name], 300, 2, seed=5, compiled=compiled)
+        for compiled in (False, True)
+    ]
+    np.testing.assert_array_equal(ways[0].policies[0].curves, ways[1].policies[0].curves)
+    np.testing.assert_array_equal(ways[0].policies[0].plays, ways[1].policies[0].plays)
+
+
+@pytest.mark.parametrize("name", ["hgl", "ossb"])
+def test_two_hypotheses_are_told_apart(name):
+    """The printed rule has linear regret in about a tenth of all runs on bare means."""
+    horizon, trials = 2000, 400
+    for truth in (0, 1):
+        result = simulate(two(truth), [name], horizon, trials, seed=7).policies[0]
+        linear = 0.25 * horizon * two(truth).gaps.max()
+        # a rule with the optimal constant stays wrong with a small polynomial probability:
+        # well under what the printed rule loses for ever
+        assert (result.regret > linear).mean() <= 0.03
+
+
+def test_a_goal_to_minimise():
+    down = Finite(parameters=[[-1.0, -0.5], [-1.0, -2.0]], theta=[-1.0, -0.5], goal="minimize")
+    up = two(0)
+    assert down.model().best.tolist() == up.model().best.tolist()
+    np.testing.assert_allclose(down.model().table, up.model().table)
+
+
+def test_policies_fit_finite_sets():
+    for name in ("hgl", "ossb", "ossb-paper", "kl-ucb"):
+        assert policy(name, two(0)) is not None

@@ -1,0 +1,131 @@
+import numpy as np
+import pytest
+
+from ossb.families import Bernoulli, Gaussian
+from ossb.models.base import SETTLED, WEAKEST
+from ossb.models.classical import ClassicalModel, pooled_ratio
+from ossb.policies import policy
+from ossb.simulation import simulate
+from ossb.structures.classical import Classical
+from ossb.structures.polytope import Polytope
+from ossb.structures.unimodal import Unimodal
+from ossb.structures.union import Union
+from ossb.tally import Tally, empty_tally
+
+LINE = {"A": [[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]], "b": [0.0, 0.0]}  # increasing
+BACK = {"A": [[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]], "b": [0.0, 0.0]}  # decreasing
+PEAK = {"A": [[1.0, -1.0, 0.0], [0.0, -1.0, 1.0]], "b": [0.0, 0.0]}
+
+
+def told(means, counts) -> Tally:
+    tally = empty_tally(len(means), len(means))
+    tally.means[:] = means
+    tally.counts[:] = counts
+    tally.plays[:] = counts
+    tally.clock[0] = sum(counts)
+    return tally
+
+
+def free_polytope(observation: str, theta) -> Polytope:
+    n = len(theta)
+    return Polytope(
+        observation=observation, A=np.vstack([np.eye(n)]), b=np.full(n, 50.0), theta=theta
+    )
+
+
+@pytest.mark.parametrize(
+    ("observation", "family"), [("gaussian", Gaussian()), ("bernoulli", Bernoulli())]
+)
+def test_without_structure_ratios_are_those_of_independent_arms(observation, family):
+    tally = told([0.3, 0.55, 0.6], [12, 30, 25])
+    general = free_polytope(observation, [0.3, 0.5, 0.6]).model()
+    memory = general.start()
+    assert general.project(tally, memory) == 2
+    np.testing.assert_allclose(memory.estimate, tally.means, atol=1e-6)
+    general.test(2, tally, memory)
+    expected = min(
+        pooled_ratio(family, tally.means[x], float(tally.counts[x]), 0.6, 25.0) for x in (0, 1)
+    )
+    assert memory.numbers[WEAKEST] == pytest.approx(expected, rel=1e-4)
+    known = min(tally.counts[x] * family.kl(tally.means[x], 0.6) for x in (0, 1))
+    assert memory.numbers[SETTLED] == pytest.approx(known, rel=1e-3)
+
+
+def test_gains_are_near_those_of_independent_arms():
+    tally = told([0.1, 0.4, 0.9], [40, 60, 200])
+    general = free_polytope("gaussian", [0.1, 0.4, 0.9]).model()
+    memory = general.start()
+    general.weigh(tally, memory)
+    classical = ClassicalModel(Gaussian(), 3, 3, 0.0, 0.0)
+    reference = classical.start()
+    classical.weigh(tally, reference)
+    # the discount of evidence is the classical model's own
+    np.testing.assert_allclose(memory.gain, reference.gain, rtol=0.35, atol=1e-12)
+
+
+def test_unimodal_as_a_union_has_the_same_ratios():
+    tally = told([0.2, 0.7, 0.5], [20, 40, 15])
+    union = Union(pieces=[LINE, BACK, PEAK], theta=[0.2, 0.7, 0.5]).model()
+    model = Unimodal(theta=[0.2, 0.7, 0.5]).model()
+    memory, reference = union.start(), model.start()
+    leader = union.project(tally, memory)
+    assert leader == model.project(tally, reference) == 1
+    union.test(leader, tally, memory)
+    model.test(leader, tally, reference)
+    assert memory.numbers[WEAKEST] == pytest.approx(reference.numbers[WEAKEST], rel=1e-4)
+
+
+def test_means_outside_are_projected():
+    tally = told([0.9, 0.1, 0.5], [10, 10, 10])
+    model = Polytope(**LINE, theta=[0.1, 0.5, 0.9]).model()
+    memory = model.start()
+    model.project(tally, memory)
+    np.testing.assert_allclose(memory.estimate, [0.5, 0.5, 0.5], atol=1e-3)
+    assert (np.diff(memory.estimate) >= -1e-9).all()
+
+
+def test_where_the_order_is_known_nothing_competes():
+    model = Polytope(**LINE, theta=[0.1, 0.5, 0.9]).model()
+    memory = model.start()
+    model.test(2, told([0.1, 0.5, 0.9], [5, 5, 5]), memory)
+    assert memory.numbers[WEAKEST] == np.inf
+
+
+@pytest.mark.parametrize("name", ["hgl", "ossb", "ossb-paper"])
+def test_policies_play_a_union(name):
+    instance = Union(pieces=[LINE, BACK, PEAK], theta=[0.2, 0.9, 0.5])
+    result = simulate(instance, [name], 60, 2, seed=1)
+    assert result.policies[0].plays.sum() == pytest.approx(60)
+    again = simulate(instance, [name], 60, 2, seed=1, compiled=False)
+    np.testing.assert_array_equal(result.policies[0].curves, again.policies[0].curves)
+
+
+def test_graph_feedback_plays_what_shows_most():
+    instance = Polytope(
+        A=np.eye(3),
+        b=np.ones(3),
+        theta=[0.2, 0.8, 0.5],
+        reveals=[[0, 1, 2], [1], [2]],
+        rewards=np.eye(3),
+    )
+    model = instance.model()
+    assert [model.informative(place) for place in range(2)] == [0, -1]
+    result = simulate(instance, ["hgl"], 80, 3, seed=0)
+    assert result.policies[0].plays.argmax() == 1
+
+
+def test_a_goal_to_minimise():
+    up = simulate(Polytope(**PEAK, theta=[0.1, 0.9, 0.2]), ["hgl"], 50, 2, seed=3)
+    valley = {"A": (-np.array(PEAK["A"])).tolist(), "b": PEAK["b"]}
+    instance = Polytope(**valley, theta=[-0.1, -0.9, -0.2], goal="minimize")
+    down = simulate(instance, ["hgl"], 50, 2, seed=3)
+    assert up.policies[0].plays.argmax() == down.policies[0].plays.argmax() == 1
+
+
+def test_index_policies_need_arms_that_show_their_reward():
+    shown = Polytope(**PEAK, theta=[0.1, 0.9, 0.2])
+    assert policy("kl-ucb", shown) is not None
+    hidden = Polytope(A=np.eye(2), b=np.ones(2), theta=[0.1, 0.5], rewards=[[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match="show their own reward"):
+        policy("kl-ucb", hidden)
+    assert policy("kl-ucb", Classical(n_arms=2)) is not None
