@@ -142,6 +142,12 @@ def test_policies_that_do_not_fit(policy, message):
         list(cells(parse(tiny(policies=[policy]))))
 
 
+def test_instances_that_cannot_be_played():
+    tied = CLASSICAL | {"theta": [0.5, 0.5, 0.1]}
+    with pytest.raises(InputError, match="arms 0 and 1 are both best"):
+        list(cells(parse(tiny(instances=[tied]))))
+
+
 def test_the_bundled_experiments_fit_together():
     assert set(bundled()) == {
         "classical", "custom", "dueling", "end-of-optimism", "figure1", "figure1-long",

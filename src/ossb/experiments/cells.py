@@ -69,12 +69,15 @@ class Cell:
 
 
 def cells(experiment: Experiment) -> Iterator[Cell]:
-    """All cells of an experiment; a policy that does not fit an instance is refused here."""
+    """All cells of an experiment; what cannot be played is refused here."""
     for number, named in enumerate(experiment.instances):
-        content = named.instance.to_dict()
+        instance: Any = named.instance
+        if instance.n_arms is not None:
+            environment_of(instance)
+        content = instance.to_dict()
         digest = instance_key(content)
         for name, parameters in experiment.policies:
-            policy_of(name, named.instance, parameters)
+            policy_of(name, instance, parameters)
             own = own_parameters(name, parameters)
             for first in range(0, experiment.trials, experiment.block):
                 yield Cell(

@@ -58,20 +58,27 @@ def draw_regrets(results: Results, kind: str) -> Any:
     """Regret against t above and against ln t below."""
     figure, axes = _panels(results, 2, 4.6)
     for column, group in enumerate(results.groups[:MOST_GROUPS]):
+        ceiling = _ceiling(results.curves, group)
         for row in (0, 1):
-            axis = axes[row][column]
+            axis, gone = axes[row][column], []
             for place, policy in enumerate(results.policies):
                 if (group, policy) in results.curves:
                     times, regret = results.curves[group, policy]
                     mean = regret.mean(axis=0)
                     draw_curve(axis, place, policy, times, mean, *band(regret, kind))
-                    if np.isfinite(results.constants[group]):
-                        floor = results.constants[group]
+                    if mean[-1] > ceiling:
+                        gone.append(f"{policy}: {mean[-1]:.3g} at T")
             if np.isfinite(results.constants[group]):
-                draw_bound(axis, np.array(results.experiment.checkpoints), floor)
+                draw_bound(axis, np.array(results.experiment.checkpoints), results.constants[group])
             dress(axis, row == 1)
-            axis.set_ylim(bottom=0.0, top=_ceiling(results.curves, group))
-    axes[0][0].set_ylabel(f"regret\n({LEGENDS[kind]})")
+            axis.set_ylim(bottom=0.0, top=ceiling)
+            if gone and row == 1:
+                axis.text(
+                    0.03, 0.97, "beyond the frame:\n" + "\n".join(gone), fontsize=5, va="top",
+                    transform=axis.transAxes, parse_math=False,
+                )  # fmt: skip
+    axes[0][0].fill_between([], [], [], color="grey", alpha=0.3, label=f"band: {LEGENDS[kind]}")
+    axes[0][0].set_ylabel("regret")
     axes[1][0].set_ylabel("regret")
     _legend(figure, axes[0][0])
     return figure

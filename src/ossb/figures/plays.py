@@ -36,6 +36,7 @@ def draw_plays(axis: Any, results: Results, group: str) -> None:
                 linestyle=line_style(place),
                 marker="o",
                 markersize=2,
+                linewidth=0.6,
                 label=policy,
             )
     target = [rate * np.log(experiment.horizon) for _, rate in needed[:MOST_ARMS]]
