@@ -1,0 +1,122 @@
+"""The page of an experiment, in a real browser."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from experiment_cases import CLASSICAL, GAUSSIAN, experiment
+from ossb.experiments import tables
+from ossb.experiments.results import Results
+from ossb.experiments.run import run
+from ossb.report import page, write_page
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report") / "out"
+    found = experiment(
+        title="A <b>bold</b> title",
+        note="Notes & such",
+        instances=[
+            {"group": "one </script>", **CLASSICAL},
+            {"group": "two", **GAUSSIAN},
+        ],
+    )
+    run(found, folder, compiled=False)
+    return Results(folder)
+
+
+@pytest.fixture(scope="module")
+def text(results):
+    return page(results, tables.rows(results), "simultaneous")
+
+
+def test_the_page_needs_nothing_else(text):
+    own = re.sub(r"<script>.*?</script>", "", text, flags=re.S)
+    assert not re.search(r"""(src|href)\s*=\s*["']""", own)
+    assert "Plotly.newPlot" in text
+    assert len(text) > 1_000_000  # the library is inside
+
+
+def test_what_the_page_says(text, results):
+    assert "<h1>A &lt;b&gt;bold&lt;/b&gt; title</h1>" in text
+    assert "Notes &amp; such" in text
+    assert "95 % simultaneous confidence of the mean curve" in text
+    assert text.count("<summary>certificate</summary>") == 2
+    for found in results.bounds:
+        assert f"C(θ) = {found.value:.6g}, certified" in text
+    assert "seed 3" in text
+    assert "ossb 0." in text
+    for row in tables.rows(results):
+        assert f"<td>{row.mean:,.4g}</td>" in text
+
+
+def test_a_bound_that_is_missing_is_explained(results):
+    other = Results(results.ledger.folder)
+    other.__dict__["bounds"] = [ValueError("there is no proof"), results.bounds[1]]
+    text = page(other, tables.rows(other), "confidence")
+    assert "there is no proof" in text
+    assert text.count("<summary>certificate</summary>") == 1
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if not CHROMIUM.exists():
+        pytest.skip("Chromium is not installed")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (375, 800)])
+def test_the_page_in_a_browser(browser, results, tmp_path, width, height):
+    path = tmp_path / "page.html"
+    write_page(results, tables.rows(results), path, "confidence")
+    tab = browser.new_context(viewport={"width": width, "height": height}, offline=True).new_page()
+    faults = []
+    tab.on("pageerror", lambda error: faults.append(str(error)))
+    tab.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    tab.goto(path.as_uri())
+    tab.wait_for_selector("#plot-1 .legend")
+    assert tab.locator(".plot .main-svg").count() >= 2
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+    kind = "document.getElementById('plot-0').layout.xaxis.type"
+    before = tab.evaluate(kind)
+    tab.click("#axis-0")
+    tab.wait_for_function(f"{kind} !== {before!r}")
+
+    tab.locator("#plot-0").scroll_into_view_if_needed()
+    tab.locator("#plot-0 .legendtoggle").first.click()
+    tab.wait_for_function(
+        "document.getElementById('plot-0').data.some(trace => trace.visible === 'legendonly')"
+    )
+    hidden = "document.getElementById('plot-0').data.filter(t => t.visible === 'legendonly').length"
+    assert tab.evaluate(hidden) == 3  # the curve and both edges of its band
+
+    box = tab.locator("#plot-0 .nsewdrag").first.bounding_box()
+    tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tab.wait_for_selector("#plot-0 .hoverlayer .legend, #plot-0 .hoverlayer .hovertext")
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.9)
+    tab.mouse.up()
+    tab.wait_for_function("document.getElementById('plot-0').layout.xaxis.autorange === false")
+
+    tab.locator("summary", has_text="certificate").first.click()
+    assert tab.locator("details[open] pre").first.is_visible()
+    tab.screenshot(path=str(tmp_path / f"{width}.png"), full_page=True)
+    assert faults == []
