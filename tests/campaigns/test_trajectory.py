@@ -153,7 +153,7 @@ def test_compiled_steps_are_the_interpreted_ones():
     instance = from_dict(INSTANCES["bernoulli"])
     chosen = {"name": "hgl"}
     compiled, interpreted = Player(instance, chosen), Player(instance, chosen)
-    compiled.finish_compiling()
+    compiled.compile()
     tally, noise = empty_tally(3, 3), np.random.default_rng(0)
     memories = [player.bind(player.start()) for player in (compiled, interpreted)]
     rng = np.random.Generator(np.random.PCG64(1))

@@ -14,7 +14,7 @@ from ossb.instances import from_dict
 def main(text: str) -> None:
     """Compile for a definition in JSON."""
     wanted = json.loads(text)
-    Player(from_dict(wanted["instance"]), wanted["policy"]).finish_compiling()
+    Player(from_dict(wanted["instance"]), wanted["policy"]).compile()
 
 
 if __name__ == "__main__":

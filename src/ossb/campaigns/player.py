@@ -23,7 +23,6 @@ from ossb.tally import Decision, Tally, empty_tally
 
 SLOW = 2e-3  # seconds of an interpreted step from which on compiling is worth it
 PATIENCE = 20  # slow steps before that
-NEVER = 10**9
 
 
 @kernel
@@ -88,7 +87,7 @@ class Player:
     def select(self, tally: Tally, memory: Any, rng: Generator) -> Decision:
         """The next arm, by its position among all arms."""
         seen = self.view(tally)
-        self._look_for_compiled(seen, memory, rng)
+        self._look_for_compiled()
         started = time.thread_time()
         decision = self._step(self.policy, seen, memory, rng)
         if self._step is choose and time.thread_time() - started > SLOW:
@@ -102,28 +101,34 @@ class Player:
             return tuple(self.kept[item] for item in arm)
         return self.kept[arm]
 
-    def finish_compiling(self) -> None:
-        """Compile now, in this process."""
+    def compile(self) -> None:
+        """Compile in this process, or take what is in the cache."""
+        self._step_as(choose.compiled)
+
+    def _look_for_compiled(self) -> None:
+        """Get compiled code, beside the asks: importing the compiler alone takes a second."""
+        if self._compiling is None and self._slow_steps >= PATIENCE:
+            self._compiling = threading.Thread(target=self._compile_beside, daemon=True)
+            self._compiling.start()
+
+    def _compile_beside(self) -> None:
+        arguments = self._first_step()
+        if not choose.is_compiled(*arguments):
+            compile_aside(self.instance.to_dict(), self._chosen)
+        if choose.is_compiled(*arguments):  # otherwise no compiler, no cache: go on as before
+            self._step_as(choose.compiled)
+
+    def _step_as(self, step: Any) -> None:
+        step(*self._first_step())
+        self._step = step
+
+    def _first_step(self) -> tuple[Any, Tally, Any, Generator]:
+        """Arguments of a step before anything is known."""
         reveals = self.instance.reveals()
         n_components = 1 + max(max(shown, default=-1) for shown in reveals)
         tally = empty_tally(n_components, len(reveals))
         rng = np.random.Generator(np.random.PCG64(0))
-        choose.compiled(self.policy, tally, self.policy.start(), rng)
-        self._step = choose.compiled
-
-    def _look_for_compiled(self, tally: Tally, memory: Any, rng: Generator) -> None:
-        if self._step is not choose or self._slow_steps < PATIENCE:
-            return
-        if self._compiling is not None and self._compiling.is_alive():
-            return
-        if choose.is_compiled(self.policy, tally, memory, rng):
-            self._step = choose.compiled
-        elif self._compiling is None:
-            keys = (self.instance.to_dict(), self._chosen)
-            self._compiling = threading.Thread(target=compile_aside, args=keys, daemon=True)
-            self._compiling.start()
-        elif not self._compiling.is_alive():  # no compiler, no cache: go on as before
-            self._slow_steps = -NEVER
+        return self.policy, tally, self.bind(self.start()), rng
 
 
 def compile_aside(instance: dict[str, Any], chosen: dict[str, Any]) -> None:

@@ -33,7 +33,7 @@ def to_bytes(state: State) -> bytes:
 
 def load(state: State, saved: bytes) -> None:
     """Bring a state, fresh from its first event, to a snapshot."""
-    head, content = saved[:HASH], saved[HASH:]
+    head, content = saved[:HASH], memoryview(saved)[HASH:]  # large: not copied
     if hashlib.sha256(content).digest() != head:
         raise Unusable("the snapshot is damaged")
     found = msgspec.msgpack.decode(content)

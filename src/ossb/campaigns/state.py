@@ -79,19 +79,19 @@ class State:
             self.tally.pending[component] += 1
 
     def _told(self, event: Event, content: dict[str, Any]) -> None:
-        decisions = self.decisions
+        columns = self.decisions.raw
         for number, observation in content["tells"]:
-            arm = int(decisions.arm[number])
-            if decisions.status[number] == PENDING:
+            arm = int(columns["arm"][number])
+            if columns["status"][number] == PENDING:
                 del self.pending[number]
                 for component in self.reveals[arm]:
                     self.tally.pending[component] -= 1
             else:
                 self.tally.plays[arm] += 1  # late: no longer among the provisional ones
-            decisions.status[number] = TOLD
-            decisions.value[number] = value_of(observation)
-            decisions.told[number] = event.time
-            decisions.event[number] = event.number
+            columns["status"][number] = TOLD
+            columns["value"][number] = value_of(observation)
+            columns["told"][number] = event.time
+            columns["event"][number] = event.number
             self._observe(arm, observation)
 
     def _observe(self, arm: int, observation: Any) -> None:
