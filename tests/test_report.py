@@ -95,6 +95,8 @@ def test_the_page_in_a_browser(browser, results, tmp_path, width, height):
     assert tab.locator(".plot .main-svg").count() >= 2
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
 
+    buttons = "[...document.querySelectorAll('.modebar-btn')].map(e => e.dataset.title).join()"
+    assert "Share" not in tab.evaluate(buttons)
     kind = "document.getElementById('plot-0').layout.xaxis.type"
     before = tab.evaluate(kind)
     tab.click("#axis-0")

@@ -42,7 +42,10 @@ charts.forEach((chart, place) => {
     legend: {orientation: "h", y: -0.2},
     paper_bgcolor: "white", plot_bgcolor: "white",
   };
-  Plotly.newPlot(node, chart, layout, {responsive: true, displaylogo: false});
+  Plotly.newPlot(node, chart, layout, {
+    responsive: true, displaylogo: false, showTips: false,
+    modeBarButtonsToRemove: ["sendChartToCloud", "sendDataToCloud"],
+  });
   document.getElementById("axis-" + place).addEventListener("click", () => {
     const now = node.layout.xaxis.type === "log" ? "linear" : "log";
     Plotly.relayout(node, {"xaxis.type": now, "xaxis.autorange": true});
@@ -80,7 +83,7 @@ def page(results: Results, rows: list[Row], kind: str) -> str:
     for place, group in enumerate(groups):
         parts += [
             f"<h2>{html.escape(group)}</h2>",
-            f'<p><button id="axis-{place}" type="button">switch the time axis</button></p>',
+            f'<p><button id="axis-{place}" type="button">switch the time axis: t or ln t</button></p>',
             f'<div class="plot" id="plot-{place}" role="img" '
             f'aria-label="regret over time, {html.escape(group)}"></div>',
             f"<p>{html.escape(statement(comparisons(results, group)))}</p>",
@@ -153,7 +156,8 @@ def _chart(results: Results, group: str, kind: str) -> list[dict[str, Any]]:
 
 def _table(rows: list[Row]) -> str:
     shown = [column for column in COLUMNS if column != "group"]
-    head = "".join(f'<th scope="col">{column.replace("_", " ")}</th>' for column in shown)
+    names = {"lower_bound": "C(θ)", "slope_sem": "± sem", "sem": "± sem"}
+    head = "".join(f'<th scope="col">{names.get(column, column)}</th>' for column in shown)
     body = "".join(
         "<tr>" + "".join(f"<td>{_cell(getattr(row, column))}</td>" for column in shown) + "</tr>"
         for row in rows
