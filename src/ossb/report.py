@@ -83,7 +83,7 @@ def page(results: Results, rows: list[Row], kind: str) -> str:
     for place, group in enumerate(groups):
         parts += [
             f"<h2>{html.escape(group)}</h2>",
-            f'<p><button id="axis-{place}" type="button">switch the time axis: t or ln t</button></p>',
+            f'<p><button id="axis-{place}" type="button">switch between t and ln t</button></p>',
             f'<div class="plot" id="plot-{place}" role="img" '
             f'aria-label="regret over time, {html.escape(group)}"></div>',
             f"<p>{html.escape(statement(comparisons(results, group)))}</p>",
