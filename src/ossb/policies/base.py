@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from numpy.random import Generator
 
 from ossb.errors import InputError
+from ossb.fields import number, text
 from ossb.structures.base import Instance
 from ossb.tally import Decision, Tally
 
@@ -61,11 +62,23 @@ def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters:
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             known = ", ".join(kind.parameters) or "none"
             raise InputError(key, f"be a parameter of {name}: {known}{hint}")
+        _check_kind(parameters[key], kind.parameters[key], key)
     reason = refusal(kind, instance)
     if reason is not None:
         fitting = ", ".join(k.name for k in kinds.values() if refusal(k, instance) is None)
         raise InputError("policy", f"fit the instance: {name} {reason}; these do: {fitting}")
     return kind.build(instance, **{**kind.parameters, **parameters})
+
+
+def _check_kind(value: Any, default: Any, key: str) -> None:
+    """Refuse a parameter that is not of its default's kind; builders check its range."""
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise InputError(key, "be true or false", value)
+    elif isinstance(default, str):
+        text(value, key)
+    elif default is not None or value is not None:
+        number(value, key)
 
 
 def refusal(kind: Kind, instance: Instance) -> str | None:

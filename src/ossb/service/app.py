@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -22,7 +23,7 @@ from ossb.service.registry import Registry
 from ossb.service.routes import OF_CAMPAIGN, PLAIN, Route
 from ossb.service.tokens import Grant, Tokens
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
+LOOPBACK = re.compile(r"(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?", re.ASCII)
 THREADS = 64
 THREADS_SHARED = 24  # each holds a connection, and a PostgreSQL server has a hundred
 REFRESH = 2.0  # seconds between looks for tokens that another server made
@@ -146,8 +147,7 @@ class Service:
         if route.scope is None:
             return Grant("read")
         if not self.tokens and self._local:
-            host = request.headers.get("host", "").rpartition(":")
-            if (host[0] if host[1] and host[2].isdigit() else host[1] + host[2]) not in LOOPBACK:
+            if not LOOPBACK.fullmatch(request.headers.get("host", "")):
                 message = "without tokens this service answers to its own machine only"
                 raise Refusal(403, "forbidden", message, "Host")
             return Grant("admin")

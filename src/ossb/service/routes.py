@@ -166,9 +166,10 @@ async def decisions(call: Call) -> Response:
 async def create_token(call: Call) -> Response:
     body = await call.json()
     strict.keys(body, ("scope",), ("campaign",))
-    campaign = body.get("campaign", call.grant.campaign)
-    if campaign is not None:
-        call.service.check_campaign(call.grant, text(campaign, "campaign"))
+    campaign = call.grant.campaign
+    if "campaign" in body:
+        campaign = text(body["campaign"], "campaign")
+        call.service.check_campaign(call.grant, campaign)
     token = await call.work(call.service.tokens.create, text(body["scope"], "scope"), campaign)
     return document({"token": token, "scope": body["scope"], "campaign": campaign}, 201)
 

@@ -90,7 +90,7 @@ def _float(text: str) -> float:
 def _shown(key: str) -> str:
     """A key as it may be shown: a stranger's key can be long, and anything."""
     plain = key.encode("ascii", "backslashreplace").decode()
-    return plain if len(plain) <= 60 else plain[:59] + "…"
+    return (plain if len(plain) <= 60 else plain[:59] + "…") or '""'
 
 
 def _line(error: Exception) -> str:

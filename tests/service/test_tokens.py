@@ -1,0 +1,155 @@
+"""Who may call what: every route with every kind of token."""
+
+import pytest
+
+from ossb.service.routes import OF_CAMPAIGN, PLAIN
+from service_calls import BODY
+
+OPEN, READ, WRITE, ADMIN = "open", "read", "write", "admin"
+RANK = {"none": 0, "wrong": 0, READ: 1, WRITE: 2, ADMIN: 3}
+# what each call needs, and whether a token of another campaign may make it
+DECLARED = {
+    ("POST", "/v1/campaigns"): ADMIN,
+    ("GET", "/v1/campaigns"): READ,
+    ("GET", "/v1/campaigns/first"): READ,
+    ("POST", "/v1/campaigns/first/ask"): WRITE,
+    ("POST", "/v1/campaigns/first/tell"): WRITE,
+    ("POST", "/v1/campaigns/first/void"): WRITE,
+    ("POST", "/v1/campaigns/first/close"): ADMIN,
+    ("GET", "/v1/campaigns/first/events"): READ,
+    ("GET", "/v1/campaigns/first/decisions"): READ,
+    ("POST", "/v1/tokens"): ADMIN,
+    ("GET", "/metrics"): READ,
+    ("GET", "/healthz"): OPEN,
+    ("GET", "/openapi.json"): OPEN,
+    ("GET", "/"): OPEN,
+    ("GET", "/campaigns/first"): OPEN,
+    ("GET", "/login"): OPEN,
+    ("GET", "/page/app.js"): OPEN,
+}
+BODIES = {"/v1/campaigns": BODY, "/v1/tokens": {"scope": "read", "campaign": "first"}}
+KINDS = ("none", "wrong", "read", "write", "admin")
+
+
+@pytest.fixture
+def tokens(campaign):
+    """A token of each kind; the service is closed to all others from now on."""
+    made = {"none": None, "wrong": "ossb_wrong"}
+    for scope in (READ, WRITE, ADMIN):
+        made[scope] = campaign.service.tokens.create(scope)
+        made[f"{scope}, own"] = campaign.service.tokens.create(scope, "first")
+        made[f"{scope}, other"] = campaign.service.tokens.create(scope, "other")
+    return made
+
+
+def call(local, method, path, token):
+    if path.endswith("/events"):
+        path += "?after=x"  # a stream has no end: the answer to a bad number is enough
+    if method == "GET":
+        return local.get(path, token=token).status_code
+    return local.post(path, BODIES.get(path, {"none": 0}), token=token).status_code
+
+
+@pytest.mark.parametrize(("method", "path"), DECLARED, ids=lambda value: str(value))
+def test_every_route_with_every_token(campaign, tokens, method, path):
+    needed = DECLARED[method, path]
+    for kind, token in tokens.items():
+        scope, _, limited = kind.partition(", ")
+        status = call(campaign, method, path, token)
+        if needed == OPEN:
+            expected = {200}
+        elif RANK[scope] == 0:
+            expected = {401}
+        elif (
+            RANK[scope] < RANK[needed]
+            or (limited and path == "/metrics")
+            or (limited == "other" and path != "/v1/campaigns")
+            or (limited == "other" and method == "POST")
+        ):
+            expected = {403}
+        else:
+            expected = {200, 201, 400}  # let in: these bodies are not always good
+        assert status in expected, kind
+
+
+def test_the_table_has_every_route():
+    known = {path for _, path in DECLARED}
+    for _, rest in OF_CAMPAIGN:
+        assert "/v1/campaigns/first" + (f"/{rest}" if rest else "") in known
+    for _, path in PLAIN:
+        assert path in known
+
+
+def test_a_token_of_one_campaign_sees_that_one_only(campaign, tokens):
+    campaign.post("/v1/campaigns", {**BODY, "name": "other"}, token=tokens[ADMIN])
+    seen = campaign.get("/v1/campaigns", token=tokens["read, other"]).json()["campaigns"]
+    assert [entry["name"] for entry in seen] == ["other"]
+
+
+def test_a_token_can_only_make_tokens_for_its_campaign(campaign, tokens):
+    own = tokens["admin, own"]
+    made = campaign.post("/v1/tokens", {"scope": "read"}, token=own)
+    assert made.status_code == 201
+    assert made.json()["campaign"] == "first"
+    for body in ({"scope": "read", "campaign": "other"}, {"scope": "read", "campaign": ""}):
+        assert campaign.post("/v1/tokens", body, token=own).status_code == 403
+    null = campaign.post("/v1/tokens", {"scope": "read", "campaign": None}, token=own)
+    assert null.status_code == 400
+
+
+def test_tokens_are_hashed_at_rest_and_survive_a_restart(campaign, tokens, tmp_path):
+    from ossb.service.tokens import Tokens
+
+    campaign.service.close()
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("campaigns.db*"))
+    for token in tokens.values():
+        assert token is None or token.encode() not in stored
+    from ossb.campaigns import open_storage
+
+    store = open_storage(f"sqlite:///{tmp_path / 'campaigns.db'}")
+    again = Tokens(store)
+    assert again.grant_of(tokens["write, own"]) == ("write", "first")
+    assert again.grant_of("é") is None
+    store.close()
+
+
+def test_comparison_takes_all_tokens_and_constant_time(campaign, tokens, monkeypatch):
+    import hmac
+
+    seen = []
+    real = hmac.compare_digest
+    monkeypatch.setattr(hmac, "compare_digest", lambda a, b: seen.append(a) or real(a, b))
+    assert campaign.service.tokens.grant_of(tokens[READ]) is not None
+    assert len(seen) == len(campaign.service.tokens)
+
+
+def test_the_page_signs_in_with_a_cookie(campaign, tokens):
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    wrong = campaign.post("/login", b"token=ossb_wrong", headers=form)
+    assert wrong.status_code == 401
+    answer = campaign.post("/login", f"token={tokens[ADMIN]}".encode(), headers=form)
+    assert answer.status_code == 303
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    headers = {"cookie": cookie.partition(";")[0]}
+    assert campaign.get("/v1/campaigns", headers=headers).status_code == 200
+    # a cookie only lets one look
+    assert campaign.post("/v1/campaigns/first/ask", {}, headers=headers).status_code == 401
+
+
+def test_other_sites_and_other_hosts_are_refused(campaign):
+    evil = {"origin": "http://evil.example"}
+    refused = campaign.post("/v1/campaigns/first/ask", {}, headers=evil)
+    assert (refused.status_code, refused.json()["error"]["field"]) == (403, "Origin")
+    own = {"origin": "http://127.0.0.1:8090"}
+    assert campaign.post("/v1/campaigns/first/ask", {}, headers=own).status_code == 200
+    for host in ("evil.example", "evil.example:8090", "127.0.0.1.evil.example:8090"):
+        assert campaign.get("/v1/campaigns", host=host).status_code == 403
+    for host in ("localhost:8090", "127.0.0.1", "[::1]:8090", "[::1]"):
+        assert campaign.get("/v1/campaigns", host=host).status_code == 200
+
+
+def test_a_server_that_strangers_reach_is_never_open(campaign):
+    campaign.service._local = False
+    assert campaign.get("/v1/campaigns").status_code == 401
