@@ -1,6 +1,6 @@
 """Campaigns: ask for an arm, act, tell what was observed; through crashes, for weeks."""
 
-from ossb.campaigns.campaign import Campaign, Closed, Told
+from ossb.campaigns.campaign import Campaign, Closed
 from ossb.campaigns.history import Decided
 from ossb.campaigns.importing import read_rows
 from ossb.campaigns.journal import Unknown
@@ -12,6 +12,7 @@ from ossb.campaigns.storage import (
     Unavailable,
     open_storage,
 )
+from ossb.campaigns.telling import Told
 
 __all__ = [
     "Campaign",

@@ -15,13 +15,14 @@ from ossb.campaigns.description import described
 from ossb.campaigns.events import Event
 from ossb.campaigns.history import Decided, decided, told_of, with_lists
 from ossb.campaigns.importing import Row, add_up
-from ossb.campaigns.journal import Journal, Unknown
-from ossb.campaigns.ledger import TOLD, number_from, value_of
-from ossb.campaigns.observations import Observations, without
+from ossb.campaigns.journal import Journal
+from ossb.campaigns.ledger import TOLD
+from ossb.campaigns.observations import without
 from ossb.campaigns.player import Player
 from ossb.campaigns.rosters import extended, moves, n_units
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict, Storage, open_storage
+from ossb.campaigns.telling import place_of, sorted_out, told_value
 from ossb.campaigns.timeline import timeline
 from ossb.errors import InputError, OssbError
 from ossb.fields import integer, number
@@ -34,10 +35,6 @@ MOST_PENDING = 100_000
 MOST_AT_ONCE = 10_000
 DELTA = 0.05
 GAP = 1e-6
-
-
-class Told(OssbError):
-    """The decision was told another value."""
 
 
 class Closed(OssbError):
@@ -180,27 +177,10 @@ class Campaign:
         tells = list(tells)
 
         def record(state: State) -> tuple[list[str], Future[None] | None]:
-            observations = Observations(state)
-            statuses: list[str] = []
-            fresh: dict[int, Any] = {}
-            for i, (id_, observation) in enumerate(tells):
-                where = f"tells[{i}]." if len(tells) > 1 else ""
-                place = self._place(state, id_, f"{where}id")
-                value = observations.read(place, observation, f"{where}observation")
-                if place in fresh:
-                    before = value_of(fresh[place])
-                elif state.decisions.status[place] == TOLD:
-                    before = int(state.decisions.value[place])
-                else:
-                    fresh[place] = value
-                    statuses.append("recorded")
-                    continue
-                if before != value_of(value):
-                    raise Told(f"decision {id_} was told another value; nothing was changed")
-                statuses.append("same")
+            statuses, fresh = sorted_out(state, tells)
             if not fresh:
                 return statuses, self._journal.newest  # a replay awaits the first one's commit
-            content = {"tells": [[place, value] for place, value in fresh.items()]}
+            content = {"tells": [[place, value] for place, value in fresh]}
             return statuses, self._journal.record("told", self._clock(), content)
 
         return self._journal.change(record)
@@ -209,10 +189,10 @@ class Campaign:
         """Take a wrong tell back; the decision may be told again."""
 
         def take_back(state: State) -> tuple[None, Future[None] | None]:
-            place = self._place(state, id, "id")
+            place = place_of(state, id, "id")
             if state.decisions.status[place] != TOLD:
                 raise InputError("id", "be a decision that was told", id)
-            observation = self._told_value(state, place)
+            observation = told_value(state, place, self._journal.event)
             content = {
                 "number": place,
                 "observation": observation,
@@ -407,23 +387,6 @@ class Campaign:
                 player, tally, state.tally.counts.size, state.added, len(state.reveals)
             )
             return view, state.instance
-
-    def _place(self, state: State, id_: Any, field: str) -> int:
-        place = state.decisions.number_of(id_) if isinstance(id_, str) else None
-        if place is None:
-            shown = id_[:80] if isinstance(id_, str) else id_
-            raise Unknown(f"`{field}` must be a decision of campaign {self.name!r}, got {shown!r}")
-        return place
-
-    def _told_value(self, state: State, place: int) -> Any:
-        """What a decision was told."""
-        shown = state.reveals[int(state.decisions.arm[place])]
-        if not shown:
-            return None
-        if not Observations(state).several:
-            return number_from(int(state.decisions.value[place]))
-        event = self._journal.event(int(state.decisions.event[place]))
-        return dict(event.content["tells"])[place]
 
     def _check_same(self, wanted: dict[str, Any]) -> None:
         held = self.definition

@@ -61,7 +61,10 @@ class Journal:
     def event(self, number: int) -> Event:
         """One event on disk."""
         self.settle()
-        return next(self._storage.read(self._name, number - 1, number))
+        found = next(self._storage.read(self._name, number - 1, number), None)
+        if found is None:
+            raise Unavailable(f"event {number} of campaign {self._name!r} was not written")
+        return found
 
     def settle(self) -> None:
         """Wait until all that was appended is on disk, or refused."""

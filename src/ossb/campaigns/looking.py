@@ -138,6 +138,12 @@ def _at_estimate(view: View) -> Any:
 
 def _parameter(instance: Any, view: View, memory: Any, means: np.ndarray) -> np.ndarray:
     """The parameter behind the estimated means of the components."""
+    semi_bandit = getattr(instance, "feedback", "") == "semi_bandit"
+    if semi_bandit or instance.kind in ("classical", "unimodal", "dueling"):
+        for position, shown in enumerate(instance.reveals()):
+            if any(view.tally.counts[component] == 0 for component in shown):
+                name = instance.arm_name(instance.arm_at(position))
+                raise InputError("estimate", f"know every arm: arm {name} has shown nothing yet")
     if instance.kind == "dueling":
         preferences = np.full((instance.n_items, instance.n_items), 0.5)
         for (i, j), shown in zip(instance.pairs, instance.reveals(), strict=True):
@@ -147,11 +153,7 @@ def _parameter(instance: Any, view: View, memory: Any, means: np.ndarray) -> np.
         return preferences
     if hasattr(memory, "phi"):
         return np.asarray(memory.phi)
-    if instance.parameter == "phi" and getattr(instance, "feedback", "") != "semi_bandit":
+    if instance.parameter == "phi" and not semi_bandit:
         found: np.ndarray = np.linalg.lstsq(instance.arms, means, rcond=None)[0]
         return found
-    unseen = np.flatnonzero(view.tally.counts == 0)
-    if unseen.size and instance.kind in ("classical", "unimodal"):
-        name = instance.arm_name(int(unseen[0]))
-        raise InputError("estimate", f"know every arm: nothing was told of arm {name} yet")
     return means
