@@ -1,0 +1,99 @@
+"""Real processes, killed for real; a small count of each fault (more: benchmarks)."""
+
+import socket
+import subprocess
+
+import pytest
+
+import postgresql_server
+import service_faults
+from service_process import SCRIPT, Server
+
+
+def assert_exactly_once(row):
+    assert {key: row[key] for key in ("lost", "twice", "invented", "unaccounted")} == {
+        "lost": 0,
+        "twice": 0,
+        "invented": 0,
+        "unaccounted": 0,
+    }, row
+    assert row["exit_code"] == 0
+
+
+def test_killed_servers(tmp_path):
+    row = service_faults.kill_servers(tmp_path, kills=3, clients=4)
+    assert_exactly_once(row)
+    assert row["tells"] > 20
+
+
+def test_killed_clients(tmp_path):
+    assert_exactly_once(service_faults.kill_clients(tmp_path, kills=5))
+
+
+def test_a_bad_network(tmp_path):
+    row = service_faults.bad_network(tmp_path, tells=120, clients=4)
+    assert_exactly_once(row)
+    assert row["tells"] == 120
+    assert min(row[key] for key in ("dropped", "refused", "doubled", "repeated")) > 0
+
+
+def test_a_second_server_and_the_command_line_are_told(tmp_path):
+    storage = f"sqlite:///{tmp_path / 'campaigns.db'}"
+    server = Server(storage, tmp_path / "log").start()
+    for command in (["serve", "--port", "18099"], ["campaign", "list"]):
+        second = subprocess.run(
+            [SCRIPT, *command, "--storage", storage], capture_output=True, text=True, check=False
+        )
+        assert second.returncode == 4
+        assert "is in use by another process" in second.stderr
+    beside = subprocess.run(
+        [SCRIPT, "campaign", "list", "--json", "--storage", server.url],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert beside.stdout == "[]\n"
+    assert server.stop() == 0
+
+
+def test_slow_and_long_callers_are_cut_off(tmp_path):
+    server = Server(f"sqlite:///{tmp_path / 'campaigns.db'}", tmp_path / "log").start()
+    address = ("127.0.0.1", server.port)
+    with socket.create_connection(address) as slow, socket.create_connection(address) as idle:
+        slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
+        with socket.create_connection(address) as long:
+            head = b"POST /v1/campaigns HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            long.sendall(head + b"Content-Length: 1000000000\r\n\r\n" + b" " * 1000)
+            assert long.recv(100).startswith(b"HTTP/1.1 413")
+        with socket.create_connection(address) as chunked:
+            chunked.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n")
+            chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+            chunked.sendall(chunk)
+            chunked.sendall(chunk)
+            assert chunked.recv(100).startswith(b"HTTP/1.1 413")
+        for waiting in (slow, idle):
+            waiting.settimeout(60)
+            assert waiting.recv(100) == b""  # closed on us
+    assert server.stop() == 0
+
+
+@pytest.fixture
+def database():
+    if postgresql_server.binaries() is None:
+        pytest.skip(postgresql_server.ABSENT)
+    server = postgresql_server.Server()
+    server.start()
+    yield server
+    server.stop()
+
+
+def test_two_servers_on_one_postgresql(tmp_path, database):
+    row = service_faults.several_servers(tmp_path, database.url, kills=2, clients=4)
+    assert_exactly_once(row)
+    assert row["tells"] > 5
+
+
+def test_postgresql_is_killed(tmp_path, database):
+    row = service_faults.kill_postgresql(tmp_path, database, database.url, kills=2, clients=3)
+    assert_exactly_once(row)
+    assert not row["crashed"]

@@ -1,0 +1,313 @@
+"""Faults of a service: killed servers, killed clients, a network that loses and repeats.
+
+Each returns a row of counts; ``lost``, ``twice`` and ``invented`` have to be 0.
+"""
+
+import http.client
+import os
+import random
+import signal
+import socketserver
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+
+from ossb.campaigns import Campaign, open_storage
+from ossb.client import Client
+from service_process import Server
+
+INSTANCE = {"structure": "classical", "observation": "bernoulli", "n_arms": 3}
+NAME = "faults"
+
+
+def brief(seconds):
+    """Backoff for tests: the server is back soon."""
+    time.sleep(min(seconds, 0.05))
+
+
+class Worker(threading.Thread):
+    """Asks and tells until it is stopped or has done enough, keeping what was acknowledged."""
+
+    def __init__(self, urls, seed, rounds=None):
+        super().__init__(daemon=True)
+        self.urls, self.rounds = urls, rounds
+        self.random = random.Random(seed)
+        self.asked, self.told = [], {}
+        self.stopping = threading.Event()
+        self.failure = None
+
+    def run(self):
+        try:
+            self._run()
+        except BaseException as error:
+            self.failure = error
+
+    def _run(self):
+        clients = [
+            Client(url, patience=0.3 if len(self.urls) > 1 else 90, sleep=brief, timeout=20)
+            for url in self.urls
+        ]
+        while not self.stopping.is_set() and (self.rounds is None or len(self.told) < self.rounds):
+            key = f"{self.random.getrandbits(80):x}"
+            decision = self._persist(clients, lambda c, key=key: c.ask(NAME, key=key))[0]
+            self.asked.append(decision.id)
+            value = self.random.getrandbits(1)
+            self._persist(clients, lambda c, d=decision, v=value: c.tell(NAME, d.id, v))
+            self.told[decision.id] = value
+        for client in clients:
+            client.close()
+
+    def _persist(self, clients, call):
+        """With several servers: what one does not answer, another does."""
+        if len(clients) == 1:
+            return call(clients[0])
+        from ossb.client import Unreachable
+
+        deadline = time.monotonic() + 90
+        while True:
+            try:
+                return call(self.random.choice(clients))
+            except Unreachable:
+                if time.monotonic() > deadline:
+                    raise
+
+
+def compare(storage, workers, clients_killed=False):
+    """What is in the store against what was acknowledged."""
+    store = open_storage(storage)
+    try:
+        campaign = Campaign(store, NAME)
+        campaign.check()
+        history = campaign.history()
+        stands = campaign.describe()
+    finally:
+        store.close()
+    found = {entry["id"]: entry for entry in history}
+    told = {id_: entry["observation"] for id_, entry in found.items() if entry["status"] == "told"}
+    asked = [id_ for worker in workers for id_ in worker.asked]
+    acknowledged = {id_: value for worker in workers for id_, value in worker.told.items()}
+    lost = sum(1 for id_ in asked if id_ not in found)
+    lost += sum(1 for id_, value in acknowledged.items() if told.get(id_) != value)
+    states = stands["decisions"]
+    return {
+        "asks": len(asked),
+        "tells": len(acknowledged),
+        "lost": lost,
+        "twice": len(asked) - len(set(asked)) + abs(sum(stands["plays"]) - len(told)),
+        "invented": 0
+        if clients_killed
+        else len(told.keys() - acknowledged.keys()) + len(found.keys() - set(asked)),
+        "unaccounted": len(history) - states["told"] - stands["pending"] - states["expired"],
+    }
+
+
+def _create(url):
+    with Client(url, patience=60, sleep=brief) as client:
+        client.create(NAME, INSTANCE, "ucb1", 1)
+
+
+def _finish(workers):
+    for worker in workers:
+        worker.stopping.set()
+    for worker in workers:
+        worker.join(120)
+        if worker.failure is not None:
+            raise worker.failure
+
+
+def kill_servers(folder, kills, clients, seed=0):
+    """kill −9 the server, again and again, under clients that ask and tell."""
+    storage = f"sqlite:///{folder / 'campaigns.db'}"
+    server = Server(storage, folder / "log").start()
+    _create(server.url)
+    workers = [Worker([server.url], f"{seed}-{i}") for i in range(clients)]
+    for worker in workers:
+        worker.start()
+    moments, slowest = random.Random(seed), 0.0
+    for _ in range(kills):
+        time.sleep(moments.uniform(0.02, 0.6))
+        server.kill()
+        server.start(wait=False)
+        slowest = max(slowest, server.wait())
+    time.sleep(0.3)
+    _finish(workers)
+    code = server.stop()
+    return {
+        **compare(storage, workers),
+        "kills": kills,
+        "recovery_seconds": round(slowest, 2),
+        "exit_code": code,
+    }
+
+
+def kill_clients(folder, kills, seed=0):
+    """kill −9 clients at any moment between their ask and their tell."""
+    storage = f"sqlite:///{folder / 'campaigns.db'}"
+    server = Server(storage, folder / "log").start()
+    _create(server.url)
+    moments = random.Random(seed)
+    for i in range(kills):
+        client = subprocess.Popen(
+            [sys.executable, "-S", __file__, server.url, str(i)],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": _source()},
+        )
+        client.stdout.read(1)  # it has begun
+        time.sleep(moments.uniform(0.0, 0.03))
+        client.send_signal(signal.SIGKILL)
+        client.wait()
+        client.stdout.close()
+    code = server.stop()
+    return {**compare(storage, [], clients_killed=True), "kills": kills, "exit_code": code}
+
+
+def _source():
+    import ossb
+
+    return os.path.dirname(os.path.dirname(ossb.__file__))
+
+
+def bad_network(folder, tells, clients, seed=0):
+    """A proxy that drops answers, doubles requests, delays them and repeats them later."""
+    storage = f"sqlite:///{folder / 'campaigns.db'}"
+    server = Server(storage, folder / "log").start()
+    _create(server.url)
+    proxy = Proxy(server.port, seed)
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{proxy.server_address[1]}"
+    workers = [Worker([url], f"{seed}-{i}", tells // clients) for i in range(clients)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    _finish(workers)
+    proxy.shutdown()
+    proxy.settle()
+    proxy.server_close()
+    code = server.stop()
+    return {**compare(storage, workers), **proxy.done, "exit_code": code}
+
+
+class Proxy(socketserver.ThreadingTCPServer):
+    """Forwards requests, badly."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self, port, seed):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.port, self.random, self.lock = port, random.Random(seed), threading.Lock()
+        self.done = dict.fromkeys(("passed", "dropped", "refused", "doubled", "repeated"), 0)
+        self.later = []
+
+    def fate(self):
+        with self.lock:
+            chosen = self.random.choices(list(self.done), (70, 10, 5, 8, 7))[0]
+            self.done[chosen] += 1
+            return chosen, self.random.uniform(0, 0.02)
+
+    def forward(self, request):
+        upstream = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            upstream.connect()
+            upstream.sock.sendall(request)
+            answer = http.client.HTTPResponse(upstream.sock)
+            answer.begin()
+            body = answer.read()
+            lines = [f"HTTP/1.1 {answer.status} {answer.reason}"]
+            kept = ("content-type", "retry-after")
+            lines += [f"{k}: {v}" for k, v in answer.getheaders() if k.lower() in kept]
+            lines += [f"Content-Length: {len(body)}", "", ""]
+            return "\r\n".join(lines).encode() + body
+        finally:
+            upstream.close()
+
+    def repeat_later(self, request):
+        def again():
+            with suppress(OSError, http.client.HTTPException):
+                self.forward(request)
+
+        timer = threading.Timer(0.1, again)
+        timer.start()
+        self.later.append(timer)
+
+    def settle(self):
+        for timer in self.later:
+            timer.join()
+
+
+class _Handler(socketserver.StreamRequestHandler):
+    def handle(self):
+        with suppress(OSError):
+            while request := self._request():
+                fate, delay = self.server.fate()
+                time.sleep(delay)
+                if fate == "refused":
+                    return
+                answer = self.server.forward(request)
+                if fate == "dropped":
+                    return
+                if fate == "doubled":
+                    answer = self.server.forward(request)
+                if fate == "repeated":
+                    self.server.repeat_later(request)
+                self.wfile.write(answer)
+
+    def _request(self):
+        head, length = b"", 0
+        while line := self.rfile.readline():
+            head += line
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+            if line == b"\r\n":
+                return head + self.rfile.read(length)
+        return b""
+
+
+def several_servers(folder, storage, kills, clients, seed=0):
+    """Two servers on one PostgreSQL; one of them is killed, again and again."""
+    servers = [Server(storage, folder / f"log{i}").start() for i in (0, 1)]
+    _create(servers[0].url)
+    workers = [Worker([s.url for s in servers], f"{seed}-{i}") for i in range(clients)]
+    for worker in workers:
+        worker.start()
+    moments = random.Random(seed)
+    for i in range(kills):
+        time.sleep(moments.uniform(0.2, 0.6))
+        servers[i % 2].kill()
+        time.sleep(moments.uniform(0.1, 0.4))
+        servers[i % 2].start()
+    time.sleep(0.3)
+    _finish(workers)
+    codes = [server.stop() for server in servers]
+    return {**compare(storage, workers), "kills": kills, "exit_code": max(codes)}
+
+
+def kill_postgresql(folder, postgresql, storage, kills, clients, seed=0):
+    """PostgreSQL itself is killed; the server goes on."""
+    server = Server(storage, folder / "log").start()
+    _create(server.url)
+    workers = [Worker([server.url], f"{seed}-{i}") for i in range(clients)]
+    for worker in workers:
+        worker.start()
+    for _ in range(kills):
+        time.sleep(0.3)
+        postgresql.kill()
+        postgresql.start()
+    time.sleep(0.5)
+    _finish(workers)
+    crashed = server.process.poll() is not None
+    code = server.stop()
+    return {**compare(storage, workers), "kills": kills, "crashed": crashed, "exit_code": code}
+
+
+if __name__ == "__main__":  # a client to be killed
+    with Client(sys.argv[1], sleep=brief) as own:
+        chance = random.Random(sys.argv[2])
+        print("x", end="", flush=True)
+        while True:
+            own_decision = own.ask(NAME)[0]
+            time.sleep(chance.uniform(0, 0.005))
+            own.tell(NAME, own_decision.id, chance.getrandbits(1))
