@@ -134,9 +134,7 @@ class GeneralizedLinear(ListedArms):
 
     def model(self) -> GlmModel:
         """The structure as policies see it."""
-        return glm_model(
-            self.arms, self._reward_link, self._observed_link, self.sigma, self.sign
-        )
+        return glm_model(self.arms, self._reward_link, self._observed_link, self.sigma, self.sign)
 
     @cached_property
     def best(self) -> int:
