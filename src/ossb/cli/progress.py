@@ -117,9 +117,9 @@ class CellProgress:
             self._bar.stop()
 
     def __call__(self, cell: Any, done: int, total: int) -> None:
-        if self._first < 0:
-            self._first = done - 1
         now = time.monotonic()
+        if self._first < 0:  # what came before, compiling, tells nothing of the rate
+            self._first, self._started = done, now
         rate = (done - self._first) / max(now - self._started, 1e-9)
         current = f"{cell.label} on {cell.group}"
         if self._bar is not None:
@@ -130,9 +130,9 @@ class CellProgress:
                 description=current,
                 rate=f"{rate:.2f} cells/s",
             )
-        elif now - self._spoke >= EVERY or done == total:
+        elif (now - self._spoke >= EVERY and rate > 0) or done == total:
             self._spoke = now
-            left = (total - done) / max(rate, 1e-9)
+            left = (total - done) / rate if rate > 0 else 0.0
             line = f"{done}/{total} cells, {rate:.2f} cells/s, {left:.0f} s left: {current}"
             print(line, file=sys.stderr, flush=True)
 

@@ -91,11 +91,18 @@ class Ossb(NamedTuple):
             leader = self.model.project(tally, memory.model)
         else:
             leader = self.model.plug_in(tally, memory.model)
-        self.model.rates(leader, self.kappa, memory.model, memory.targets)
         level = (1.0 + self.gamma) * math.log(tally.clock[0] + 1.0)
+        if self.likelihood:
+            self.model.test(leader, tally, memory.model)
+            if memory.model.numbers[WEAKEST] >= level:
+                return Decision(leader, EXPLOIT)  # rates would change nothing: none are solved for
+        self.model.rates(leader, self.kappa, memory.model, memory.targets)
         neediest = self.most_wanted(tally, memory.targets)
-        if self.is_settled(leader, level, neediest, tally, memory):
+        if neediest < 0:
             return Decision(leader, EXPLOIT)
+        if not self.likelihood:
+            if tally.plays[neediest] >= memory.targets[neediest] * level:
+                return Decision(leader, EXPLOIT)
         wasted = tally.phases[ESTIMATE] + tally.phases[EXPLORE] + 1.0
         forced = self.least_played(leader, tally)
         allowed = self.epsilon * wasted
@@ -103,8 +110,6 @@ class Ossb(NamedTuple):
             allowed /= 1.0 + math.log(1.0 + wasted)
         if tally.plays[forced] <= allowed:
             return Decision(forced, ESTIMATE)
-        if neediest < 0:
-            return Decision(leader, EXPLORE)
         if self.leader_first and self.model.speaks(leader):
             if tally.plays[leader] < tally.plays[neediest]:
                 return Decision(leader, EXPLORE)
@@ -135,17 +140,6 @@ class Ossb(NamedTuple):
             if targets[x] > 0.0 and tally.plays[x] / targets[x] < least:
                 arm, least = x, tally.plays[x] / targets[x]
         return arm
-
-    def is_settled(
-        self, leader: int, level: float, neediest: int, tally: Tally, memory: OssbMemory
-    ) -> bool:
-        """Whether the leader is established at the level, by counts or by likelihood."""
-        if neediest < 0:
-            return True
-        if self.likelihood:
-            self.model.test(leader, tally, memory.model)
-            return bool(memory.model.numbers[WEAKEST] >= level)
-        return bool(tally.plays[neediest] >= memory.targets[neediest] * level)
 
     def least_played(self, leader: int, tally: Tally) -> int:
         """The least played of the arms that are forced."""
