@@ -54,6 +54,7 @@ PASSING = {  # failures of the machine, not of the file
     sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_TOOBIG,
 }
+BROKEN = (sqlite3.Error, UnicodeDecodeError)  # the latter from messages that quote a damaged file
 
 
 class SQLiteStorage:
@@ -97,7 +98,7 @@ class SQLiteStorage:
                 connection.execute("INSERT INTO format VALUES (?)", (VERSION,))
             elif row[0] != VERSION:
                 raise InputError("storage", f"have format {VERSION}", row[0])
-        except sqlite3.DatabaseError as error:
+        except BROKEN as error:
             raise self._failure(error) from None
 
     def _connection(self) -> sqlite3.Connection:
@@ -110,14 +111,14 @@ class SQLiteStorage:
             try:
                 found.execute("PRAGMA journal_mode = WAL")
                 found.execute("PRAGMA synchronous = FULL")
-            except sqlite3.Error:
+            except BROKEN:
                 found.close()
                 raise
             self._local.connection = found
             self._connections.append(found)
         return found
 
-    def _failure(self, error: sqlite3.Error) -> OssbError:
+    def _failure(self, error: Exception) -> OssbError:
         """What a failure of SQLite means."""
         code = getattr(error, "sqlite_errorcode", None)
         if isinstance(error, sqlite3.ProgrammingError):
@@ -131,7 +132,7 @@ class SQLiteStorage:
     def _rows(self, query: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         try:
             return self._connection().execute(query, values).fetchall()
-        except sqlite3.Error as error:
+        except BROKEN as error:
             raise self._failure(error) from None
 
     def names(self) -> list[str]:
@@ -199,8 +200,8 @@ class SQLiteStorage:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
-        except (sqlite3.Error, Corrupt) as error:
-            failure = self._failure(error) if isinstance(error, sqlite3.Error) else error
+        except (*BROKEN, Corrupt) as error:
+            failure = error if isinstance(error, Corrupt) else self._failure(error)
             return dict.fromkeys(range(len(group)), failure)
         return failures
 
