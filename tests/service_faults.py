@@ -4,7 +4,6 @@ Each returns a row of counts; ``lost``, ``twice`` and ``invented`` have to be 0.
 """
 
 import http.client
-import os
 import random
 import signal
 import socketserver
@@ -13,6 +12,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 from ossb.campaigns import Campaign, open_storage
 from ossb.client import Client
@@ -74,8 +74,12 @@ class Worker(threading.Thread):
                     raise
 
 
-def compare(storage, workers, clients_killed=False):
-    """What is in the store against what was acknowledged."""
+def compare(storage, workers):
+    """What is in the store against what was acknowledged.
+
+    A client that was killed may have asked once more than it could say, and told what it said it
+    was about to tell.
+    """
     store = open_storage(storage)
     try:
         campaign = Campaign(store, NAME)
@@ -88,6 +92,11 @@ def compare(storage, workers, clients_killed=False):
     told = {id_: entry["observation"] for id_, entry in found.items() if entry["status"] == "told"}
     asked = [id_ for worker in workers for id_ in worker.asked]
     acknowledged = {id_: value for worker in workers for id_, value in worker.told.items()}
+    telling, killed = dict(acknowledged), 0
+    for worker in workers:
+        if isinstance(worker, Gone):
+            telling.update(worker.telling)
+            killed += 1
     lost = sum(1 for id_ in asked if id_ not in found)
     lost += sum(1 for id_, value in acknowledged.items() if told.get(id_) != value)
     states = stands["decisions"]
@@ -96,9 +105,8 @@ def compare(storage, workers, clients_killed=False):
         "tells": len(acknowledged),
         "lost": lost,
         "twice": len(asked) - len(set(asked)) + abs(sum(stands["plays"]) - len(told)),
-        "invented": 0
-        if clients_killed
-        else len(told.keys() - acknowledged.keys()) + len(found.keys() - set(asked)),
+        "invented": sum(told[id_] != telling.get(id_) for id_ in told)
+        + max(0, len(found.keys() - set(asked)) - killed),
         "unaccounted": len(history) - states["told"] - stands["pending"] - states["expired"],
     }
 
@@ -142,31 +150,37 @@ def kill_servers(folder, kills, clients, seed=0):
     }
 
 
+class Gone:
+    """What a client that was killed had said."""
+
+    def __init__(self, said):
+        whole = said.decode().split("\n")[:-1]  # the last line may be cut short
+        lines = [line.split() for line in whole]
+        self.asked = [line[1] for line in lines if line[0] == "asked"]
+        self.told = {line[1]: float(line[2]) for line in lines if line[0] == "told"}
+        self.telling = {line[1]: float(line[2]) for line in lines if line[0] == "telling"}
+
+
 def kill_clients(folder, kills, seed=0):
     """kill −9 clients at any moment between their ask and their tell."""
     storage = f"sqlite:///{folder / 'campaigns.db'}"
     server = Server(storage, folder / "log").start()
     _create(server.url)
-    moments = random.Random(seed)
+    moments, gone = random.Random(seed), []
+    program = Path(__file__).with_name("service_client.py")
     for i in range(kills):
         client = subprocess.Popen(
-            [sys.executable, "-S", __file__, server.url, str(i)],
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": _source()},
+            [sys.executable, program, server.url, NAME, str(i)], stdout=subprocess.PIPE
         )
-        client.stdout.read(1)  # it has begun
-        time.sleep(moments.uniform(0.0, 0.03))
+        said = client.stdout.readline()  # it has begun
+        time.sleep(moments.uniform(0.005, 0.06))
         client.send_signal(signal.SIGKILL)
+        said += client.stdout.read()
         client.wait()
         client.stdout.close()
+        gone.append(Gone(said))
     code = server.stop()
-    return {**compare(storage, [], clients_killed=True), "kills": kills, "exit_code": code}
-
-
-def _source():
-    import ossb
-
-    return os.path.dirname(os.path.dirname(ossb.__file__))
+    return {**compare(storage, gone), "kills": kills, "exit_code": code}
 
 
 def bad_network(folder, tells, clients, seed=0):
@@ -301,13 +315,3 @@ def kill_postgresql(folder, postgresql, storage, kills, clients, seed=0):
     crashed = server.process.poll() is not None
     code = server.stop()
     return {**compare(storage, workers), "kills": kills, "crashed": crashed, "exit_code": code}
-
-
-if __name__ == "__main__":  # a client to be killed
-    with Client(sys.argv[1], sleep=brief) as own:
-        chance = random.Random(sys.argv[2])
-        print("x", end="", flush=True)
-        while True:
-            own_decision = own.ask(NAME)[0]
-            time.sleep(chance.uniform(0, 0.005))
-            own.tell(NAME, own_decision.id, chance.getrandbits(1))

@@ -2,11 +2,13 @@
 
 import socket
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 
 import postgresql_server
 import service_faults
+from ossb.campaigns import Campaign
 from service_process import SCRIPT, Server
 
 
@@ -20,6 +22,28 @@ def assert_exactly_once(row):
     assert row["exit_code"] == 0
 
 
+def test_the_comparison_finds_what_is_wrong(tmp_path):
+    storage = f"sqlite:///{tmp_path / 'campaigns.db'}"
+    with Campaign.open(storage, service_faults.NAME, instance=service_faults.INSTANCE) as campaign:
+        first, second, third = campaign.ask(3)
+        campaign.tell_many([(first.id, 1), (second.id, 0)])
+    honest = SimpleNamespace(
+        asked=[first.id, second.id, third.id], told={first.id: 1.0, second.id: 0.0}
+    )
+    clean = service_faults.compare(storage, [honest])
+    assert clean["lost"] == clean["twice"] == clean["invented"] == 0
+    for key, asked, told in (
+        ("lost", honest.asked, {**honest.told, third.id: 1.0}),
+        ("lost", honest.asked, {**honest.told, first.id: 0.0}),
+        ("lost", [*honest.asked, "7-x"], honest.told),
+        ("invented", honest.asked, {first.id: 1.0}),
+        ("invented", honest.asked[:2], honest.told),
+        ("twice", [*honest.asked, first.id], honest.told),
+    ):
+        wrong = service_faults.compare(storage, [SimpleNamespace(asked=asked, told=told)])
+        assert wrong[key] > 0, key
+
+
 def test_killed_servers(tmp_path):
     row = service_faults.kill_servers(tmp_path, kills=3, clients=4)
     assert_exactly_once(row)
@@ -27,7 +51,9 @@ def test_killed_servers(tmp_path):
 
 
 def test_killed_clients(tmp_path):
-    assert_exactly_once(service_faults.kill_clients(tmp_path, kills=5))
+    row = service_faults.kill_clients(tmp_path, kills=6)
+    assert_exactly_once(row)
+    assert row["asks"] >= row["tells"] > 0
 
 
 def test_a_bad_network(tmp_path):
