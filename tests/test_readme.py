@@ -27,12 +27,27 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("program", blocks("python"))
-def test_programs_run_and_print_what_they_say(program, capsys):
+def printed_by(program, capsys):
     exec(compile(program, "README.md", "exec"), {})
-    printed = capsys.readouterr().out.split()
+    return capsys.readouterr().out
+
+
+def test_the_bound_is_what_it_says(capsys):
+    printed = printed_by(blocks("python")[0], capsys).split()
     assert float(printed[0]) == pytest.approx(8.0, rel=1e-6)
     assert printed[-1] == "True"
+
+
+def test_the_simulation_prints_its_table(capsys):
+    printed = printed_by(blocks("python")[1], capsys)
+    assert all(name in printed for name in ("hgl", "ossb", "kl-ucb", "lower bound"))
+
+
+def test_the_campaign_answers(folder, capsys):
+    best, met = printed_by(blocks("python")[2], capsys).split()
+    assert best in ("0", "1", "2")
+    assert met == "False"
+    assert (folder / "campaign.db").exists()
 
 
 def test_commands_work(folder, monkeypatch, capsys):

@@ -8,9 +8,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ossb.campaigns import Campaign
     from ossb.errors import CertificationError, InputError, OssbError
     from ossb.graves_lai.bound import Bound
     from ossb.instances import load
+    from ossb.policies import policy
+    from ossb.simulation.simulate import simulate
     from ossb.structures import bound
     from ossb.structures.classical import Classical
     from ossb.structures.combinatorial import Combinatorial
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Bound": "ossb.graves_lai.bound",
+    "Campaign": "ossb.campaigns",
     "CertificationError": "ossb.errors",
     "Classical": "ossb.structures.classical",
     "Combinatorial": "ossb.structures.combinatorial",
@@ -44,10 +48,13 @@ _HOMES = {
     "Union": "ossb.structures.union",
     "bound": "ossb.structures",
     "load": "ossb.instances",
+    "policy": "ossb.policies",
+    "simulate": "ossb.simulation",
 }
 
 __all__ = [
     "Bound",
+    "Campaign",
     "CertificationError",
     "Classical",
     "Combinatorial",
@@ -65,6 +72,8 @@ __all__ = [
     "Union",
     "bound",
     "load",
+    "policy",
+    "simulate",
 ]
 
 
