@@ -16,7 +16,7 @@ def described(state: State) -> dict[str, Any]:
     waiting = np.zeros(tally.plays.size, np.int64)
     for place in state.pending:
         waiting[state.decisions.arm[place]] += 1
-    sign = instance.sign
+    sign = instance.observed_sign
     means = [float(sign * m) if n else None for m, n in zip(tally.means, tally.counts, strict=True)]
     own = all(shown == [arm] for arm, shown in enumerate(state.reveals))
     statuses = np.bincount(state.decisions.status, minlength=len(STATUSES))

@@ -16,7 +16,7 @@ Row = tuple[Any, Any]  # arm, observation
 def add_up(state: State, rows: Sequence[Row]) -> dict[str, Any]:
     """The tally after telling rows one by one, as an event holds it."""
     tally = Tally(*(leaf.copy() for leaf in state.tally))
-    observations, sign = Observations(state), state.instance.sign
+    observations, sign = Observations(state), state.instance.observed_sign
     for i, (arm, observation) in enumerate(rows):
         position = _position(state.instance, arm, f"rows[{i}].arm")
         value = observations.of_arm(position, observation, f"rows[{i}].observation")
@@ -84,6 +84,6 @@ def _position(instance: Any, arm: Any, field: str) -> int:
             raise InputError(field, "be written with the lower number first", list(arm))
         return int(instance.pairs.index(pair))
     position = integer(arm, field)
-    if position >= len(instance.reveals()):
-        raise InputError(field, f"be below {len(instance.reveals())}", position)
+    if position >= len(instance.showing()):
+        raise InputError(field, f"be below {len(instance.showing())}", position)
     return position

@@ -56,7 +56,7 @@ def stopping(view: View, delta: float) -> dict[str, Any]:
     reason = instance.unprojected() if model is not None else "has no likelihood-ratio test"
     if reason is not None:
         return {**answer, "reason": f"this {instance.kind} structure {reason}"}
-    if len(instance.reveals()) == 1:
+    if len(instance.showing()) == 1:
         return {**answer, "met": True, "reason": "there is one arm"}
     if not view.tally.counts.any():
         return {**answer, "statistic": 0.0, "reason": "nothing was told yet"}
@@ -131,7 +131,7 @@ def _at_estimate(view: View) -> Any:
     memory = model.start()
     model.project(view.tally, memory)
     keys = instance.to_dict()
-    signed = instance.sign * memory.estimate
+    signed = instance.observed_sign * memory.estimate
     keys[instance.parameter] = _parameter(instance, view, memory, signed).tolist()
     return from_dict(keys)
 
@@ -140,13 +140,13 @@ def _parameter(instance: Any, view: View, memory: Any, means: np.ndarray) -> np.
     """The parameter behind the estimated means of the components."""
     semi_bandit = getattr(instance, "feedback", "") == "semi_bandit"
     if semi_bandit or instance.kind in ("classical", "unimodal", "dueling"):
-        for position, shown in enumerate(instance.reveals()):
+        for position, shown in enumerate(instance.showing()):
             if any(view.tally.counts[component] == 0 for component in shown):
                 name = instance.arm_name(instance.arm_at(position))
                 raise InputError("estimate", f"know every arm: arm {name} has shown nothing yet")
     if instance.kind == "dueling":
         preferences = np.full((instance.n_items, instance.n_items), 0.5)
-        for (i, j), shown in zip(instance.pairs, instance.reveals(), strict=True):
+        for (i, j), shown in zip(instance.pairs, instance.showing(), strict=True):
             if shown:
                 preferences[i, j] = means[shown[0]]
                 preferences[j, i] = 1.0 - means[shown[0]]

@@ -46,7 +46,7 @@ class Observations:
 def without(state: State, place: int, observation: Any) -> list[float]:
     """The means of what a decision showed, once its observation is taken back."""
     values = observation if isinstance(observation, list) else [observation]
-    family, tally, sign = state.instance.family, state.tally, state.instance.sign
+    family, tally, sign = state.instance.observed_family, state.tally, state.instance.observed_sign
     means = []
     for component, value in zip(
         state.reveals[int(state.decisions.arm[place])],

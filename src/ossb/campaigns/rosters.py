@@ -63,7 +63,7 @@ def places(instance: Any, kept: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the arms and of the components that remain, in the restricted order."""
     if instance.kind != "dueling":
         return np.array(kept, dtype=np.int64), np.array(kept, dtype=np.int64)
-    wanted, reveals = set(kept), instance.reveals()
+    wanted, reveals = set(kept), instance.showing()
     arms = [x for x, pair in enumerate(instance.pairs) if wanted.issuperset(pair)]
     components = [shown for x in arms for shown in reveals[x]]
     return np.array(arms, dtype=np.int64), np.array(components, dtype=np.int64)
@@ -74,7 +74,7 @@ def moves(old: Any, new: Any) -> dict[str, list[int]]:
     if old.kind != "dueling":
         return {"arms": list(range(old.n_arms)), "components": list(range(old.n_arms))}
     place = {pair: x for x, pair in enumerate(new.pairs)}
-    reveals = new.reveals()
+    reveals = new.showing()
     arms = [place[pair] for pair in old.pairs]
     components = [reveals[place[pair]][0] for pair in old.pairs if pair[0] != pair[1]]
     return {"arms": arms, "components": components}

@@ -41,7 +41,7 @@ def load(state: State, saved: bytes) -> None:
         raise Unusable(f"the snapshot is of version {found['version']}")
     if found["added"]:
         state.instance = from_dict(found["instance"])
-        state.reveals = state.instance.reveals()
+        state.reveals = state.instance.showing()
     state.tally = Tally(*(_unpacked(entry) for entry in found["tally"]))
     state.memory = [_unpacked(entry) for entry in found["memory"]]
     arrays.set_rng_state(state.rng, found["rng"])

@@ -32,7 +32,7 @@ class State:
         self.opened = created.time
         instance: Any = from_dict(content["instance"])
         self.instance = instance
-        self.reveals: list[list[int]] = instance.reveals()
+        self.reveals: list[list[int]] = instance.showing()
         self.tally: Tally = empty_tally(_n_components(self.reveals), len(self.reveals))
         self.memory = arrays.unpacked(content["memory"])  # of the policy on the arms not retired
         self.rng = np.random.Generator(np.random.PCG64(0))
@@ -95,7 +95,7 @@ class State:
             self._observe(arm, observation)
 
     def _observe(self, arm: int, observation: Any) -> None:
-        sign = self.instance.sign
+        sign = self.instance.observed_sign
         for component, value in zip(self.reveals[arm], _values(observation), strict=True):
             observe(self.tally, component, sign * value)
         self.tally.clock[0] += 1
@@ -132,7 +132,7 @@ class State:
         old = self.tally
         instance: Any = from_dict(content["instance"])
         self.instance = instance
-        self.reveals = self.instance.reveals()
+        self.reveals = self.instance.showing()
         self.tally = empty_tally(_n_components(self.reveals), len(self.reveals))
         arms = np.array(content["arms"], dtype=np.int64)
         components = np.array(content["components"], dtype=np.int64)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ossb.campaigns.events import GENESIS, Event
 from ossb.campaigns.storage.base import NO_END, Conflict, Unavailable
-from ossb.campaigns.storage.writer import Append, Writer
+from ossb.campaigns.storage.writer import Append, Writer, runs
 from ossb.errors import InputError, OssbError
 
 SCHEMA = """
@@ -159,11 +159,11 @@ class PostgreSQLStorage:
             connection = self._connection()
             with connection.transaction():
                 # rows are locked by name, so that two servers never wait for one another
-                for place, request in sorted(enumerate(group), key=lambda entry: entry[1].name):
+                for places, request in sorted(runs(group), key=lambda run: run[1].name):
                     try:
                         self._insert(connection, request)
                     except Conflict as conflict:
-                        failures[place] = conflict
+                        failures.update(dict.fromkeys(places, conflict))
         except (self._psycopg.Error, Unavailable) as error:
             message = f"PostgreSQL cannot be written: {_line(error)}"
             return {place: Unavailable(message) for place in range(len(group))}

@@ -16,7 +16,7 @@ from typing import Any
 
 from ossb.campaigns.events import GENESIS, Event
 from ossb.campaigns.storage.base import NO_END, Conflict, Corrupt, InUse, Unavailable
-from ossb.campaigns.storage.writer import Append, Writer
+from ossb.campaigns.storage.writer import Append, Writer, runs
 from ossb.errors import InputError, OssbError
 
 SCHEMA = """
@@ -190,11 +190,11 @@ class SQLiteStorage:
             connection = self._connection()
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                for place, request in enumerate(group):
+                for places, request in runs(group):
                     try:
                         self._insert(connection, request)
                     except Conflict as conflict:
-                        failures[place] = conflict
+                        failures.update(dict.fromkeys(places, conflict))
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:

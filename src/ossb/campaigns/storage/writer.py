@@ -25,6 +25,25 @@ class Append(NamedTuple):
 Commit = Callable[[list[Append]], dict[int, OssbError]]  # what failed, by place in the group
 
 
+def runs(group: Sequence[Append]) -> list[tuple[list[int], Append]]:
+    """Appends that follow one another, put together: their places in the group, and the whole.
+
+    They stand or fall together, as what follows an event that is not written could not be
+    written either.
+    """
+    found: list[tuple[list[int], Append]] = []
+    newest: dict[str, int] = {}  # campaign -> its last run
+    for place, request in enumerate(group):
+        at = newest.get(request.name)
+        if at is not None and found[at][1].events[-1].digest == request.after:
+            places, whole = found[at]
+            found[at] = ([*places, place], whole._replace(events=[*whole.events, *request.events]))
+        else:
+            newest[request.name] = len(found)
+            found.append(([place], request))
+    return found
+
+
 class Writer:
     """A thread that commits appends in groups, in the order they came."""
 
