@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import postgresql_server
 import store_faults
 from ossb.campaigns import Campaign, open_storage
 from ossb.campaigns import journal as journal_module
@@ -122,6 +123,21 @@ def main():
             f"kill -9 in ask-and-tell loops, {kills} times",
             "0 lost, recovery < 3 s",
             f"0 of {acknowledged} lost, slowest recovery {slowest:.2f} s",
+        )
+    if postgresql_server.binaries() is None:
+        row("PostgreSQL killed", "0 lost", postgresql_server.ABSENT)
+    else:
+        kills = max(2, 50 // scale)
+        server = postgresql_server.Server()
+        server.start()
+        try:
+            acknowledged, refused = store_faults.kill_postgresql(server, server.url, kills)
+        finally:
+            server.stop()
+        row(
+            f"PostgreSQL killed {kills} times",
+            "0 lost, refused meanwhile",
+            f"0 of {acknowledged} lost, {refused} refused",
         )
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "long.db"

@@ -261,3 +261,30 @@ def kill_loops(folder, kills, seed=0):
             assert sum(counts.values()) == len(history)
             assert counts["pending"] <= kills
     return len(acknowledged), slowest
+
+
+def kill_postgresql(server, url, kills, steps=6):
+    """kill −9 the database server under a worker that retries: returns what was acknowledged."""
+    campaign = Campaign.open(url, "c", instance=INSTANCE, policy="ucb1")
+    worker = Worker(campaign)
+    for _ in range(kills):
+        for _ in range(steps):
+            assert worker.step()
+        server.kill()
+        refused = worker.refused
+        assert not worker.step()
+        assert worker.refused == refused + 1
+        server.start()
+        for _ in range(100):
+            if worker.step():
+                break
+            time.sleep(0.1)
+        else:
+            raise AssertionError("the store did not come back")
+    while worker._open is not None:
+        assert worker.step()
+    assert_exactly_once(campaign, worker.acknowledged, worker._asks)
+    campaign.disconnect()
+    with Campaign.open(url, "c") as campaign:
+        assert_exactly_once(campaign, worker.acknowledged, worker._asks)
+    return len(worker.acknowledged), worker.refused

@@ -37,3 +37,9 @@ def test_a_full_disk_loses_nothing_and_recovers_alone(tmp_path):
 def test_a_killed_process_loses_nothing(tmp_path):
     acknowledged, _ = store_faults.kill_loops(tmp_path, 4)
     assert acknowledged > 0
+
+
+def test_a_killed_database_loses_nothing(postgresql, database):
+    acknowledged, refused = store_faults.kill_postgresql(postgresql, database, 2)
+    assert acknowledged >= 6
+    assert refused >= 2
