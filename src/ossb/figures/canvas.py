@@ -6,7 +6,7 @@ from typing import Any
 from ossb.errors import InputError
 
 FORMATS = (".png", ".pdf", ".svg")
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#999999", "#F0E442")
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#999999", "#882255")
 STYLES = ("-", "--", "-.", ":")
 PAPER: Any = {
     "font.size": 8.0,
@@ -54,7 +54,7 @@ def save(figure: Any, path: str | Path, field: str = "plot") -> None:
 
 
 def colour(place: int) -> str:
-    """Okabe and Ito's palette, safe for colour-blind readers, repeated where it runs out."""
+    """Okabe and Ito's palette, their yellow, too pale for lines, replaced; repeated at its end."""
     return PALETTE[place % len(PALETTE)]
 
 

@@ -1,5 +1,6 @@
 """An experiment, drawn: regret, a summary, plays against rates, phases; a column per group."""
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from ossb.figures.regret import draw_bound, draw_curve, dress
 from ossb.tally import PHASES
 
 MOST_GROUPS = 6
+COLUMN = 2.35  # inches: three groups across both columns of a paper
+HANDLE, LETTER = 0.65, 0.058  # inches that a line and a letter take in a legend
 
 
 def draw_experiment(results: Results, path: Path, kind: str = "confidence") -> list[Path]:
@@ -34,19 +37,25 @@ def draw_experiment(results: Results, path: Path, kind: str = "confidence") -> l
     return written
 
 
-def _panels(results: Results, rows: int, height: float, **shared: Any) -> tuple[Any, Any]:
+def _panels(
+    results: Results, rows: int, height: float, extra: float = 0.0, **shared: Any
+) -> tuple[Any, Any]:
     """A figure with a column for each group, titled."""
     groups = results.groups[:MOST_GROUPS]
-    figure = new_figure(max(3.5, 2.35 * len(groups)), height)
+    figure = new_figure(max(3.5, COLUMN * len(groups)) + extra, height)
     axes = figure.subplots(rows, len(groups), squeeze=False, **shared)
     for axis, group in zip(axes[0], groups, strict=True):
-        axis.set_title(group, loc="left", parse_math=False)
+        axis.set_title(textwrap.fill(group, 28), loc="left", parse_math=False)
     return figure, axes
 
 
 def _legend(figure: Any, axis: Any) -> None:
     handles, labels = axis.get_legend_handles_labels()
-    columns = min(2 if figure.get_figwidth() < 5 else 4, len(labels))
+    columns = len(labels)
+    while columns > 1 and figure.get_figwidth() < sum(
+        HANDLE + LETTER * max(map(len, column)) for column in np.array_split(labels, columns)
+    ):
+        columns -= 1
     legend = figure.legend(
         handles, labels, loc="outside lower center", ncols=columns, frameon=False
     )
@@ -68,14 +77,19 @@ def draw_regrets(results: Results, kind: str) -> Any:
                     draw_curve(axis, place, policy, times, mean, *band(regret, kind))
                     if mean[-1] > ceiling:
                         gone.append(f"{policy}: {mean[-1]:.3g} at T")
-            if np.isfinite(results.constants[group]):
-                draw_bound(axis, np.array(results.experiment.checkpoints), results.constants[group])
+            constant = results.constants[group]
+            if np.isfinite(constant):
+                draw_bound(axis, np.array(results.experiment.checkpoints), constant)
+                end = constant * np.log(results.experiment.horizon)
+                if end > ceiling:
+                    gone.append(f"C(θ) ln t: {end:.3g} at T")
             dress(axis, row == 1)
             axis.set_ylim(bottom=0.0, top=ceiling)
             if gone and row == 1:
                 axis.text(
                     0.03, 0.97, "beyond the frame:\n" + "\n".join(gone), fontsize=5, va="top",
-                    transform=axis.transAxes, parse_math=False,
+                    transform=axis.transAxes, parse_math=False, zorder=5,
+                    bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
                 )  # fmt: skip
     axes[0][0].fill_between([], [], [], color="grey", alpha=0.3, label=f"band: {LEGENDS[kind]}")
     axes[0][0].set_ylabel("regret")
@@ -93,7 +107,8 @@ def _ceiling(curves: Curves, group: str) -> float:
 def draw_summary(results: Results, kind: str) -> Any:
     """Regret at the horizon: each instance's mean as a dot, the group's with its band."""
     policies = results.policies
-    figure, axes = _panels(results, 1, 1.1 + 0.22 * len(policies), sharey=True)
+    names = LETTER * max(map(len, policies))
+    figure, axes = _panels(results, 1, 1.1 + 0.22 * len(policies), names, sharey=True)
     horizon = results.experiment.horizon
     for axis, group in zip(axes[0], results.groups, strict=False):
         part = results.trials.filter(results.trials["group"] == group)
@@ -108,15 +123,16 @@ def draw_summary(results: Results, kind: str) -> Any:
             low, high = band(ends[:, None], kind)
             axis.plot([low[0], high[0]], [place, place], color=colour(place), linewidth=2)
             axis.plot([ends.mean()], [place], "D", color=colour(place), markersize=4)
-        if np.isfinite(results.constants[group]):
-            floor = results.constants[group] * np.log(horizon)
+        right = 1.15 * max(line.get_xdata().max() for line in axis.lines)
+        floor = results.constants[group] * np.log(horizon)
+        if floor <= 2.0 * right:
             axis.axvline(floor, color="black", linestyle=(0, (1, 1)))
-            axis.annotate(
-                "C(θ) ln T", (floor, 1.0), (2, -7), ("data", "axes fraction"), "offset points",
-                fontsize=6,
-            )  # fmt: skip
+            right = max(right, 1.3 * floor)
+            axis.text(floor, -0.5, " C(θ) ln T", fontsize=6)
+        elif np.isfinite(floor):
+            axis.text(right, -0.5, f"C(θ) ln T = {floor:.3g} →", fontsize=6, ha="right")
         axis.set_ylim(len(policies) - 0.4, -0.9)
-        axis.set_xlim(left=0.0)
+        axis.set_xlim(0.0, right if right > 0 else 1.0)
         axis.set_xlabel(f"regret at T = {horizon:,}")
         axis.spines[["top", "right"]].set_visible(False)
     axes[0][0].set_yticks(range(len(policies)), policies)
