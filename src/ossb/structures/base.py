@@ -92,6 +92,11 @@ class Instance:
         """The family of what is observed, in the sign in which components are kept."""
         return self.family
 
+    @property
+    def observed_sign(self) -> float:
+        """The sign that turns an observation into a value of its component."""
+        return self.sign
+
     def shows_rewards(self) -> bool:
         """Whether component x is the reward of arm x, signed so that more is better."""
         return True

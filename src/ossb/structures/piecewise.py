@@ -198,6 +198,10 @@ class Piecewise(Instance):
     def observed_family(self) -> Family:
         return self.plain_family
 
+    @property
+    def observed_sign(self) -> float:
+        return 1.0
+
     def shows_rewards(self) -> bool:
         means = self.mean_matrix(self.polytopes[0].rewards.shape[1])
         return self.reveals is None and all(

@@ -110,7 +110,7 @@ def _minimise(batch: Batch, weights: np.ndarray, tolerance: float) -> Outcome:
         gap = (state.slack * state.dual).sum(axis=1)
         value = 0.5 * (state.slope * state.change).sum(axis=1)
         # at unit curvature, what the residual can cost is half its square
-        small = _norm(state.residual) <= 0.1 * np.sqrt(tolerance * value)
+        small = _norm(state.residual) <= 0.1 * np.sqrt(tolerance * np.maximum(value, 0.0))
         active &= ~((gap <= tolerance * value) & small)
         if not active.any():
             break
