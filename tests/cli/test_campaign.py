@@ -5,6 +5,8 @@ import json
 import polars
 import pytest
 
+from service_process import Server
+
 INSTANCE = 'structure = "classical"\nobservation = "bernoulli"\nn_arms = 3\n'
 
 
@@ -112,3 +114,37 @@ def test_serving_strangers_needs_a_token(campaign, ossb):
     assert ossb("serve", "--host", "0.0.0.0", "--port", "18097") == 2
     assert "token" in ossb.err
     assert ossb("serve", "--log-level", "loud") == 2
+
+
+def test_all_of_it_through_a_service(ossb, tmp_path, monkeypatch):
+    server = Server(f"sqlite:///{tmp_path / 'store.db'}", tmp_path / "log").start()
+    monkeypatch.setenv("OSSB_STORAGE", server.url)
+    path = tmp_path / "instance.toml"
+    path.write_text(INSTANCE)
+    try:
+        assert ossb("campaign", "create", "é", path, "--policy", "ucb1") == 0
+        assert ossb("campaign", "ask", "é", "-n", 3, "--lease", 60, "--json") == 0
+        ids = [decision["id"] for decision in json.loads(ossb.out)["decisions"]]
+        assert ossb("campaign", "tell", "é", ids[0], 1) == 0
+        assert ossb("campaign", "tell", "é", ids[0], 0) == 2
+        assert ossb.err == f"ossb: decision {ids[0]} was told another value; nothing was changed\n"
+        assert ossb("campaign", "void", "é", ids[0]) == 0
+        assert ossb("campaign", "tell", "é", ids[1], 0) == 0
+        assert ossb("campaign", "show", "é") == 0
+        assert ossb("campaign", "export", "é") == 0
+        assert [json.loads(line)["id"] for line in ossb.out.splitlines()] == ids
+        assert ossb("campaign", "close", "é") == 0
+        assert ossb("campaign", "ask", "é") == 2
+        assert ossb("campaign", "list", "--json") == 0
+        assert json.loads(ossb.out)[0]["closed"] is True
+        assert ossb("token", "create", "--scope", "admin") == 0
+        monkeypatch.setenv("OSSB_TOKEN", ossb.out.strip())
+        assert ossb("token", "create", "--scope", "read") == 0
+        monkeypatch.setenv("OSSB_TOKEN", ossb.out.strip())
+        assert ossb("campaign", "list") == 0
+        assert ossb("campaign", "close", "é") == 2
+        assert "scope admin" in ossb.err
+        monkeypatch.delenv("OSSB_TOKEN")
+        assert ossb("campaign", "list") == 2
+    finally:
+        assert server.stop() == 0

@@ -5,6 +5,7 @@ import logging
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -57,6 +58,18 @@ class Service:
         threads = THREADS_SHARED if storage.shared else THREADS
         self._threads = ThreadPoolExecutor(threads, "ossb-request")
 
+    def warm(self) -> None:
+        """Open the campaigns aside, so that the first to ask for one need not wait."""
+
+        def open_all() -> None:
+            with suppress(OssbError):  # whoever asks for a damaged one is told
+                for name in self.registry.names():
+                    if not self.stopping:
+                        with suppress(OssbError):
+                            self.registry.campaign(name)
+
+        self._threads.submit(open_all)
+
     def stop(self) -> None:
         """End the event streams: the server goes."""
         self.stopping = True
@@ -68,19 +81,9 @@ class Service:
         self.registry.storage.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self._lifespan(receive, send)
-        elif scope["type"] == "http":
-            await self._http(scope, receive, send)
-        else:
-            await send({"type": "websocket.close", "code": 1000})
-
-    async def _lifespan(self, receive: Receive, send: Send) -> None:
-        while True:
-            message = await receive()
-            await send({"type": f"{message['type']}.complete"})
-            if message["type"] == "lifespan.shutdown":
-                return
+        if scope["type"] != "http":
+            raise RuntimeError(f"this serves http, not {scope['type']}")
+        await self._http(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ossb.campaigns import Campaign, Storage
@@ -86,6 +86,3 @@ class Registry:
     def _alone(self, name: str) -> threading.Lock:
         with self._lock:
             return self._opening.setdefault(name, threading.Lock())
-
-
-Work = Callable[[], Any]

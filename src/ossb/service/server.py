@@ -86,6 +86,7 @@ def serve(store: Storage, host: str, port: int, log_level: str = "info") -> None
             ws="none",
             log_config=None,
             access_log=False,
+            proxy_headers=False,  # who calls is not for the caller to say
             server_header=False,
             timeout_keep_alive=IDLE_SECONDS,
             limit_concurrency=CONNECTIONS,
@@ -95,6 +96,7 @@ def serve(store: Storage, host: str, port: int, log_level: str = "info") -> None
         # uvicorn raises SIGTERM again once it has ended, which must not end us before the store
         signal.signal(signal.SIGTERM, lambda *_: None)
         with _listening(host, port) as listening:
+            service.warm()
             Server(config, service).run([listening])
     finally:
         service.close()
