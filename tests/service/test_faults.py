@@ -91,6 +91,9 @@ def test_slow_and_long_callers_are_cut_off(tmp_path):
             head = b"POST /v1/campaigns HTTP/1.1\r\nHost: 127.0.0.1\r\n"
             long.sendall(head + b"Content-Length: 1000000000\r\n\r\n" + b" " * 1000)
             assert long.recv(100).startswith(b"HTTP/1.1 413")
+        with socket.create_connection(address) as endless:
+            endless.sendall(b"GET / HTTP/1.1\r\nX-Long: " + b"x" * 70_000)
+            assert endless.recv(100).startswith(b"HTTP/1.1 431")
         with socket.create_connection(address) as chunked:
             chunked.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n")
             chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"

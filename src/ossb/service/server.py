@@ -15,19 +15,33 @@ from ossb.service import logs
 from ossb.service.app import Service
 
 HEADER_SECONDS = 10.0  # within which a request's head has to come
+HEADER_BYTES = 64 * 1024
 IDLE_SECONDS = 30  # between two requests of a connection
 CONNECTIONS = 2000
+TOO_LONG = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+    b"Connection: close\r\nContent-Length: 0\r\n\r\n"
+)
 GRACE = 10  # seconds that requests have to end in once the server goes
 
 
 class Protocol(HttpToolsProtocol):
-    """Closes connections on which no request comes, or comes too slowly."""
+    """Closes connections on which no request comes, or comes too slowly, or has no end."""
 
     _watch: asyncio.TimerHandle | None = None
+    _head = 0  # bytes of a request's head so far
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._start_watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._watch is not None:
+            self._head += len(data)
+            if self._head > HEADER_BYTES and not self.transport.is_closing():
+                self.transport.write(TOO_LONG)
+                self.transport.close()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -36,6 +50,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._end_watch()
+        self._head = 0
         super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
