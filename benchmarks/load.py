@@ -1,7 +1,7 @@
 """Ask-and-tell pairs against a running service: how many a second, and how long they take.
 
     python benchmarks/load.py [--quick] [--connections 32] [--seconds 10] [--policy ucb1]
-                              [--storage postgresql://…]
+                              [--linear] [--pairs 100000] [--postgresql]
 
 The client writes prepared requests on plain sockets and reads answers by their length, so that
 it takes a small part of a core; that part is printed.
@@ -17,6 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import postgresql_server
 from ossb.client import Client
 from service_process import Server
 
@@ -99,22 +100,38 @@ def main():
     options.add_argument("--seconds", type=float, default=10.0)
     options.add_argument("--policy", default="ucb1")
     options.add_argument("--linear", action="store_true", help="linear, K = 81")
-    options.add_argument("--storage")
+    options.add_argument("--pairs", type=int, default=10**9, help="stop after so many")
+    options.add_argument("--postgresql", action="store_true", help="on a server of our own")
     given = options.parse_args()
     seconds = min(given.seconds, 3.0) if given.quick else given.seconds
+    if given.postgresql:
+        database = postgresql_server.Server()
+        database.start()
+        try:
+            measure(given, database.url, seconds)
+        finally:
+            database.stop()
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            measure(given, f"sqlite:///{folder}/load.db", seconds)
+
+
+def measure(given, storage, seconds):
+    """One run, and one line of figures."""
     with tempfile.TemporaryDirectory() as folder:
-        storage = given.storage or f"sqlite:///{folder}/load.db"
         server = Server(storage, Path(folder) / "log").start()
         try:
-            name = f"load-{time.time_ns()}"
             with Client(server.url) as client:
-                client.create(name, linear() if given.linear else CLASSICAL, given.policy)
-            asyncio.run(load(server.port, name, given.connections, seconds / 5))  # warm
-            cpu = server_seconds(server)
-            row = asyncio.run(load(server.port, name, given.connections, seconds))
-            row["server_ms_per_pair"] = round(
-                1e3 * (server_seconds(server) - cpu) / max(row["pairs"], 1), 3
-            )
+                client.create("load", linear() if given.linear else CLASSICAL, given.policy)
+                warm = asyncio.run(load(server.port, "load", given.connections, seconds / 5))
+                cpu = server_seconds(server)
+                row = asyncio.run(
+                    load(server.port, "load", given.connections, seconds, given.pairs)
+                )
+                cpu = server_seconds(server) - cpu
+                row["server_ms_per_pair"] = round(1e3 * cpu / max(row["pairs"], 1), 3)
+                told = client.campaign("load")["rounds"]
+                row["counted_otherwise_than_once"] = told - warm["pairs"] - row["pairs"]
             print(json.dumps({"policy": given.policy, "connections": given.connections, **row}))
         finally:
             server.stop()
