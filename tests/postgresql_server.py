@@ -82,6 +82,6 @@ class Server:
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
+            self.process.send_signal(signal.SIGQUIT)  # at once: nothing here is kept
             self.process.wait(30)
         shutil.rmtree(self.folder, ignore_errors=True)

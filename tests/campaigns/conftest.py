@@ -1,7 +1,5 @@
 """Stores to test on, and a clock that stands still."""
 
-import itertools
-
 import pytest
 
 import postgresql_server
@@ -25,18 +23,17 @@ def no_compiler(monkeypatch):
     monkeypatch.setattr("ossb.campaigns.player.PATIENCE", 10**9)
 
 
-_databases = itertools.count()
-
-
 @pytest.fixture
 def database(postgresql):
-    """The URL of a fresh database."""
+    """The URL of an empty database: one is kept, since a server recovers slowly from many."""
     import psycopg
 
-    name = f"test{next(_databases)}"
+    tables = "ossb_format, ossb_campaigns, ossb_events, ossb_snapshots"
     with psycopg.connect(postgresql.url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return postgresql.url.replace("/postgres?", f"/{name}?")
+        connection.execute("SET lock_timeout TO '20s'")
+        connection.execute("SET client_min_messages TO error")
+        connection.execute(f"DROP TABLE IF EXISTS {tables}")
+    return postgresql.url
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
