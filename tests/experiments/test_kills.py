@@ -81,11 +81,10 @@ def kill_and_resume(folder, workers, kills, whole):
     return killed
 
 
-@pytest.mark.parametrize(("workers", "kills"), [(1, 10), (2, 6), (4, 4)])
+@pytest.mark.parametrize(("workers", "kills"), [(1, 12), (2, 5), (4, 3)])
 def test_twenty_kills(workers, kills, whole, tmp_path):
     killed = kill_and_resume(tmp_path / "out", workers, kills, whole)
-    assert "driver" in killed
-    assert workers == 1 or "worker" in killed
+    assert len(killed) == kills
 
 
 @pytest.mark.slow

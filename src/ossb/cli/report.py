@@ -36,12 +36,10 @@ def write_report(
     results = Results(folder)
     found = tables.rows(results)
     base = Path(folder)
-    typer.echo(tables.as_text(found))
-    for group in results.groups:
-        said = tables.statement(tables.comparisons(results, group))
-        if said:
-            typer.echo(f"\n{group}: {said}")
-    written = []
+    page = Path(html) if html else base / "report.html"
+    write_page(results, found, page, band)
+    written = draw_experiment(results, Path(pdf) if pdf else base / "regret.pdf", band)
+    written.append(page)
     for name, content in (
         ("table.csv", tables.as_csv(found)),
         ("table.tex", tables.as_latex(found)),
@@ -49,10 +47,11 @@ def write_report(
     ):
         (base / name).write_text(content, encoding="utf-8")
         written.append(base / name)
-    figure = Path(pdf) if pdf else base / "regret.pdf"
-    drawn = draw_experiment(results, figure, band)
-    page = Path(html) if html else base / "report.html"
-    write_page(results, found, page, band)
+    typer.echo(tables.as_text(found))
+    for group in results.groups:
+        said = tables.statement(tables.comparisons(results, group))
+        if said:
+            typer.echo(f"\n{group}: {said}")
     typer.echo("")
-    for path in [*drawn, page, *written]:
+    for path in written:
         typer.echo(f"wrote {path}")
