@@ -9,6 +9,7 @@ import pytest
 from ossb.campaigns import open_storage
 from ossb.errors import InputError
 from ossb.service import logs, strict
+from ossb.service.app import Service
 from ossb.service.metrics import Metrics
 from ossb.service.server import is_loopback, serve
 
@@ -87,6 +88,28 @@ def test_a_damaged_store_is_not_served(campaign, monkeypatch):
         "message": "event 7 is not what was written",
         "field": None,
     }
+
+
+def test_a_damaged_campaign_keeps_nobody_from_the_others(campaign, tmp_path):
+    import sqlite3
+
+    from service_calls import BODY, Local
+
+    campaign.post("/v1/campaigns", {**BODY, "name": "second"})
+    campaign.post("/v1/campaigns/first/ask", {})
+    campaign.service.close()
+    with sqlite3.connect(tmp_path / "campaigns.db") as store:
+        store.execute("UPDATE events SET time = 1 WHERE campaign = 'first' AND number = 2")
+    store.close()
+    again = Local(Service(open_storage(f"sqlite:///{tmp_path / 'campaigns.db'}")))
+    first, second = again.get("/v1/campaigns").json()["campaigns"]
+    assert "event 2" in first["error"]
+    assert second["structure"] == "classical"
+    refused = again.post("/v1/campaigns/first/ask", {})
+    assert refused.status_code == 500
+    assert "event 2" in refused.json()["error"]["message"]
+    assert again.post("/v1/campaigns/second/ask", {}).status_code == 200
+    again.close()
 
 
 def test_campaigns_are_opened_ahead(campaign):

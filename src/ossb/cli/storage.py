@@ -51,10 +51,10 @@ class InStore:
         return made.describe()
 
     def listed(self) -> list[dict[str, Any]]:
-        from ossb.service.summary import short
+        from ossb.service.summary import listed
         from ossb.service.tokens import campaign_names
 
-        return [short(self._campaign(name)) for name in campaign_names(self._store)]
+        return listed(campaign_names(self._store), self._campaign)
 
     def show(self, name: str) -> dict[str, Any]:
         from ossb.service.summary import summary

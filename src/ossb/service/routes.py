@@ -13,7 +13,7 @@ from ossb.service.answers import Refusal, as_refusal, document
 from ossb.service.call import BATCH, BODY, Call, too_large
 from ossb.service.openapi import schema
 from ossb.service.stream import events
-from ossb.service.summary import short
+from ossb.service.summary import listed, short
 
 MOST_DECISIONS = 1000
 
@@ -42,13 +42,13 @@ async def create(call: Call) -> Response:
     return document(stands, 201 if made else 200)
 
 
-async def listed(call: Call) -> Response:
+async def list_all(call: Call) -> Response:
     def look() -> list[dict[str, Any]]:
         registry = call.service.registry
         names = registry.names()
         if call.grant.campaign is not None:
             names = [name for name in names if name == call.grant.campaign]
-        return [short(registry.campaign(name)) for name in names]
+        return listed(names, registry.campaign)
 
     return document({"campaigns": await call.work(look)})
 
@@ -202,7 +202,7 @@ OF_CAMPAIGN = {
 }
 PLAIN = {
     ("POST", "/v1/campaigns"): Route(create, "admin"),
-    ("GET", "/v1/campaigns"): Route(listed, "read"),
+    ("GET", "/v1/campaigns"): Route(list_all, "read"),
     ("POST", "/v1/tokens"): Route(create_token, "admin"),
     ("GET", "/healthz"): Route(health, None),
     ("GET", "/metrics"): Route(metrics, "read"),

@@ -1,11 +1,20 @@
 """Where a campaign stands, in one document: for ``GET``, the page and ``campaign show``."""
 
 import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from ossb.campaigns import Campaign
+from ossb.campaigns import Campaign, Corrupt
 
 BINS = 60
+SHORT = ("name", "policy", "created", "closed", "rounds", "pending", "events", "plays", "means")
+DAMAGED: dict[str, Any] = {
+    **dict.fromkeys(("created", "plays", "means", "leader")),
+    **dict.fromkeys(("rounds", "pending", "events"), 0),
+    "policy": {"name": ""},
+    "closed": False,
+    "structure": "damaged",
+}
 
 
 def summary(campaign: Campaign, delta: float = 0.05) -> dict[str, Any]:
@@ -39,11 +48,21 @@ def timeline(campaign: Campaign, gaps: list[float | None] | None) -> dict[str, A
     return campaign.timeline(BINS, gaps)
 
 
+def listed(names: Iterable[str], open_: Callable[[str], Campaign]) -> list[dict[str, Any]]:
+    """Campaigns in short; a damaged one says so, and keeps nobody from the others."""
+    entries = []
+    for name in names:
+        try:
+            entries.append(short(open_(name)))
+        except Corrupt as error:
+            entries.append({**DAMAGED, "name": name, "error": str(error)})
+    return entries
+
+
 def short(campaign: Campaign) -> dict[str, Any]:
     """A campaign in a list of them."""
     stands = campaign.describe()
-    kept = ("name", "policy", "created", "closed", "rounds", "pending", "events", "plays", "means")
-    entry = {key: stands[key] for key in kept}
+    entry = {key: stands[key] for key in SHORT}
     entry["structure"] = stands["instance"]["structure"]
     entry["leader"] = campaign.best() if stands["rounds"] else None
     return entry

@@ -101,6 +101,8 @@ function halfWidth(instance, mean, count) {
   return 1.96 * Math.sqrt((variance === undefined ? 1 : variance) / count);
 }
 
+const RANGES = { bernoulli: [0, 1], bounded: [0, 1], poisson: [0, Infinity], exponential: [0, Infinity] };
+
 function facts(found) {
   const { stop, exploration } = found;
   const leader = found.arms.find((arm) => same(arm.arm, found.leader));
@@ -133,9 +135,11 @@ function arms(found) {
   return found.arms.map((arm, i) => {
     const mean = found.means[i], count = own ? found.components.counts[i] : found.plays[i];
     const half = mean === null || count === 0 ? null : halfWidth(found.instance, mean, count);
+    const [least, most] = RANGES[found.instance.observation] || [-Infinity, Infinity];
     return {
       name: arm.arm_name, plays: found.plays[i], mean, half,
-      low: half === null ? mean : mean - half, high: half === null ? mean : mean + half,
+      low: half === null ? mean : Math.max(mean - half, own ? least : -Infinity),
+      high: half === null ? mean : Math.min(mean + half, own ? most : Infinity),
       leads: same(arm.arm, found.leader), rate: rates.get(JSON.stringify(arm.arm)) || 0,
       retired: retired.has(arm.arm),
     };
@@ -178,13 +182,17 @@ function phases(found) {
     stack(ends, parts, `Phases along the decisions: ${all}`)];
 }
 
+function observed(value) {
+  return Array.isArray(value) ? `[${value.map((entry) => short(entry)).join(", ")}]` : short(value);
+}
+
 function recent(decisions) {
   const body = decisions.reverse().map((one) => element("tr", {},
     element("td", { class: "name" }, one.arm_name),
     element("td", {}, one.id),
     element("td", { class: "text" }, one.phase),
     element("td", { class: "text" }, one.status),
-    element("td", {}, one.observation === null ? "–" : JSON.stringify(one.observation)),
+    element("td", {}, observed(one.observation)),
     element("td", {}, new Date(1000 * one.asked).toLocaleTimeString())));
   return table("recent", "Newest first", ["Arm", "Decision", "Phase", "State", "Observed", "Asked"], body);
 }

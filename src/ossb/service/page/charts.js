@@ -48,7 +48,7 @@ export function intervals(rows, title) {
   }
   rows.forEach((row, i) => {
     const y = i * line + 14, kind = row.leads ? " leads" : "";
-    chart.append(text(left - 8, y + 4, clip(row.name, left / 7.5), "end"));
+    chart.append(text(left - 8, y + 4, clip(row.name, (left - 8) / 7.8), "end"));
     if (row.mean === null) {
       chart.append(text(left + 4, y + 4, "not played yet"));
       return;
@@ -69,7 +69,7 @@ export function bars(rows, title) {
   rows.forEach((row, i) => {
     const y = i * line + 4, long = Math.max(1, (row.value / most) * (width - left - right));
     chart.append(
-      text(left - 8, y + 13, clip(row.name, left / 7.5), "end"),
+      text(left - 8, y + 13, clip(row.name, (left - 8) / 7.8), "end"),
       svg("rect", { x: left, y, width: long, height: line - 8, class: "bar", rx: 2 }),
       text(left + long + 6, y + 13, short(row.value, 3)),
     );
