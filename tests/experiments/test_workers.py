@@ -142,3 +142,65 @@ def test_what_counts_as_a_loss():
     workers._give_up(workers.TRIES - 1, cell, ValueError("gone"))
     with pytest.raises(OssbError, match=r"ucb1 on here, trials 0 to 1: lost 5 times .* gone"):
         workers._give_up(workers.TRIES, cell, ValueError("gone"))
+
+
+class Client:
+    """A cluster whose answers are known: what each submission ends in."""
+
+    def __init__(self, endings):
+        self.endings, self.loop = iter(endings), None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def nthreads(self):
+        return {}
+
+    def submit(self, work, cell, compiled, pure):
+        return Ending(next(self.endings))
+
+
+class Ending:
+    def __init__(self, failure):
+        self.failure, self.key = failure, str(id(self))
+
+    def exception(self):
+        return self.failure
+
+    def result(self):
+        return b"part", 0.5
+
+
+class Queue(list):
+    """``as_completed`` of the known answers, first in, first out."""
+
+    def __init__(self, loop):
+        super().__init__()
+
+    add = list.append
+
+    def __next__(self):
+        return self.pop(0)
+
+
+def played(endings, monkeypatch):
+    import distributed
+
+    monkeypatch.setattr(distributed, "as_completed", Queue)
+    monkeypatch.setattr(distributed, "Client", lambda *_, **__: Client(endings))
+    return workers_for(2, "tcp://known").play(list(cells(experiment()))[:2])
+
+
+def test_a_cluster_plays_again_what_died(monkeypatch):
+    from distributed import KilledWorker
+
+    lost = KilledWorker("task", None, 3)
+    done = list(played([lost, None, lost, None], monkeypatch))
+    assert len({cell.key for cell, _, _ in done}) == 2
+    with pytest.raises(OssbError, match="lost 5 times"):
+        list(played([lost] * 20, monkeypatch))
+    with pytest.raises(ValueError, match="of its own"):
+        list(played([ValueError("a fault of its own")] * 4, monkeypatch))
