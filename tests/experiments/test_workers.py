@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -197,7 +198,7 @@ def played(endings, monkeypatch):
 def test_a_cluster_plays_again_what_died(monkeypatch):
     from distributed import KilledWorker
 
-    lost = KilledWorker("task", None, 3)
+    lost = KilledWorker("task", SimpleNamespace(address="tcp://gone"), 3)
     done = list(played([lost, None, lost, None], monkeypatch))
     assert len({cell.key for cell, _, _ in done}) == 2
     with pytest.raises(OssbError, match="lost 5 times"):
