@@ -57,23 +57,29 @@ def deadly(**parameters):
 
 def test_a_cell_that_dies_once_is_played_again(own_policies, tmp_path):
     found = list(cells(deadly(mark=str(tmp_path / "mark"))))
-    done = list(Processes(2, compiled=False).play(found))
+    players = Processes(2, compiled=False)
+    done = list(players.play(found))
+    players.close()
     assert sorted(cell.key for cell, _, _ in done) == sorted(cell.key for cell in found)
 
 
 def test_a_cell_that_always_dies_is_named(own_policies, monkeypatch):
     monkeypatch.setattr(workers, "TRIES", 3)
     found = list(cells(deadly()))
-    played = Processes(2, compiled=False).play(found)
+    players = Processes(2, compiled=False)
+    played = players.play(found)
     assert next(played)[0].label == "ucb1"  # the others are not held up
     with pytest.raises(OssbError, match=r"test_workers:Deadly.* on classical 0, trials 0 to 1"):
         next(played)
+    players.close()
 
 
 def test_an_error_of_a_policy_is_raised(own_policies):
     found = experiment(policies=["test_workers:Faulty"], instances=[CLASSICAL], trials=1)
+    players = Processes(2, compiled=False)
     with pytest.raises(RuntimeError, match="a fault of its own"):
-        list(Processes(2, compiled=False).play(list(cells(found))))
+        list(players.play(list(cells(found))))
+    players.close()
 
 
 @pytest.fixture
@@ -150,12 +156,6 @@ class Client:
 
     def __init__(self, endings):
         self.endings, self.loop = iter(endings), None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
 
     def nthreads(self):
         return {}

@@ -38,18 +38,21 @@ def run(
     ledger = Ledger(out)
     ledger.check(experiment)
     players = workers_for(workers, scheduler, compiled)
-    ledger.open(experiment, grid)
-    finished = ledger.finished()
-    mine = [cell for i, cell in enumerate(grid) if i % of == place - 1]
-    missing = [cell for cell in mine if cell.key not in finished]
-    done = len(mine) - len(missing)
-    if missing and compiled and scheduler is None:
-        _compile(missing, players, announce)
-    for cell, part, seconds in players.play(missing):
-        ledger.enter(cell, part, seconds)
-        done += 1
-        if progress is not None:
-            progress(cell, done, len(mine))
+    try:
+        ledger.open(experiment, grid)
+        finished = ledger.finished()
+        mine = [cell for i, cell in enumerate(grid) if i % of == place - 1]
+        missing = [cell for cell in mine if cell.key not in finished]
+        done = len(mine) - len(missing)
+        if missing and compiled and scheduler is None:
+            _compile(missing, players, announce)
+        for cell, part, seconds in players.play(missing):
+            ledger.enter(cell, part, seconds)
+            done += 1
+            if progress is not None:
+                progress(cell, done, len(mine))
+    finally:
+        players.close()
     return ledger
 
 

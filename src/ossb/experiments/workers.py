@@ -25,6 +25,9 @@ class Workers(Protocol):
 
     def play(self, cells: Sequence[Cell]) -> Iterator[Done]: ...
 
+    def close(self) -> None:
+        """Let them go, whatever they are at."""
+
 
 class Alone:
     """The process that asks."""
@@ -36,6 +39,9 @@ class Alone:
         for cell in cells:
             yield cell, *work(cell, self._compiled)
 
+    def close(self) -> None:
+        pass
+
 
 class Processes:
     """Local processes; what a killed one was playing is played again."""
@@ -43,38 +49,50 @@ class Processes:
     def __init__(self, count: int, compiled: bool = True) -> None:
         self._count = count
         self._compiled = compiled
+        self._pool: Any = None
 
     def play(self, cells: Sequence[Cell]) -> Iterator[Done]:
-        from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
+        from loky.process_executor import BrokenProcessPool
 
         waiting = list(reversed(cells))
+        running: dict[Future[tuple[bytes, float]], Cell] = {}
         losses = 0
-        while waiting:
-            pool = ProcessPoolExecutor(
-                min(self._count, len(waiting)),
+        while waiting or running:
+            try:
+                while waiting and len(running) < AHEAD * self._count:
+                    future = self._open().submit(work, waiting[-1], self._compiled)
+                    running[future] = waiting.pop()
+                finished, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    part, seconds = future.result()
+                    yield running.pop(future), part, seconds
+                    losses = 0
+            except BrokenProcessPool as broken:
+                losses += 1
+                # last in the queue: a cell that takes its worker down holds up no other
+                waiting = [*running.values(), *waiting]
+                running.clear()
+                self.close()
+                _give_up(losses, waiting[0], broken)
+
+    def _open(self) -> Any:
+        """The processes; they stay, with what they have loaded, from one call to the next."""
+        from loky.process_executor import ProcessPoolExecutor
+
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                self._count,
                 timeout=None,
                 initializer=_settle,
                 initargs=(os.getpid(),),
                 env=ONE_THREAD,
             )
-            running: dict[Future[tuple[bytes, float]], Cell] = {}
-            try:
-                while waiting or running:
-                    while waiting and len(running) < AHEAD * self._count:
-                        cell = waiting.pop()
-                        running[pool.submit(work, cell, self._compiled)] = cell
-                    finished, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
-                    for future in finished:
-                        part, seconds = future.result()
-                        yield running.pop(future), part, seconds
-                        losses = 0
-            except BrokenProcessPool as broken:
-                losses += 1
-                # last in the queue: a cell that takes its worker down holds up no other
-                waiting = [*running.values(), *waiting]
-                _give_up(losses, waiting[0], broken)
-            finally:
-                pool.shutdown(wait=False, kill_workers=True)
+        return self._pool
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, kill_workers=True)
+            self._pool = None
 
 
 def _settle(parent: int) -> None:
@@ -112,27 +130,29 @@ class Cluster:
         losses = 0
         pool: Any = as_completed(loop=self._client.loop)
         running: dict[str, Cell] = {}
-        with self._client:
-            while waiting or running:
-                # the cluster may grow and shrink while it works
-                ahead = AHEAD * max(1, sum(self._client.nthreads().values()))
-                while waiting and len(running) < ahead:
-                    future = self._client.submit(work, waiting[-1], self._compiled, pure=False)
-                    running[future.key] = waiting.pop()
-                    pool.add(future)
-                future = next(pool)
-                cell = running.pop(future.key)
-                failure = future.exception()
-                if failure is None:
-                    part, seconds = future.result()
-                    yield cell, part, seconds
-                    losses = 0
-                elif _is_loss(failure):
-                    losses += 1
-                    waiting.insert(0, cell)
-                    _give_up(losses, cell, failure)
-                else:
-                    raise failure
+        while waiting or running:
+            # the cluster may grow and shrink while it works
+            ahead = AHEAD * max(1, sum(self._client.nthreads().values()))
+            while waiting and len(running) < ahead:
+                future = self._client.submit(work, waiting[-1], self._compiled, pure=False)
+                running[future.key] = waiting.pop()
+                pool.add(future)
+            future = next(pool)
+            cell = running.pop(future.key)
+            failure = future.exception()
+            if failure is None:
+                part, seconds = future.result()
+                yield cell, part, seconds
+                losses = 0
+            elif _is_loss(failure):
+                losses += 1
+                waiting.insert(0, cell)
+                _give_up(losses, cell, failure)
+            else:
+                raise failure
+
+    def close(self) -> None:
+        self._client.close()
 
 
 def _is_loss(failure: BaseException) -> bool:
