@@ -1,12 +1,9 @@
 """The service: finds the route, the caller's scope and the answer, and writes what it did down."""
 
-import asyncio
 import logging
 import re
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from starlette.requests import Request
@@ -22,6 +19,7 @@ from ossb.service.logs import LOG, say
 from ossb.service.metrics import Metrics
 from ossb.service.registry import Registry
 from ossb.service.routes import OF_CAMPAIGN, PLAIN, Route
+from ossb.service.threads import Threads
 from ossb.service.tokens import Grant, Tokens
 
 LOOPBACK = re.compile(r"(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?", re.ASCII)
@@ -56,7 +54,7 @@ class Service:
         self._local = local
         self._looked = time.monotonic()
         threads = THREADS_SHARED if storage.shared else THREADS
-        self._threads = ThreadPoolExecutor(threads, "ossb-request")
+        self._threads = Threads(threads)
 
     def warm(self) -> None:
         """Open the campaigns aside, so that the first to ask for one need not wait."""
@@ -68,7 +66,7 @@ class Service:
                         with suppress(OssbError):
                             self.registry.campaign(name)
 
-        self._threads.submit(open_all)
+        self._threads.start(open_all)
 
     def stop(self) -> None:
         """End the event streams: the server goes."""
@@ -135,18 +133,14 @@ class Service:
                 self.check_campaign(grant, name)
             elif request.url.path == "/metrics":
                 self.check_campaign(grant, "")
-        return await route.handler(Call(request, name, grant, self._run, self))
-
-    async def _run(self, make: Any, *arguments: Any) -> Any:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, make, *arguments)
+        return await route.handler(Call(request, name, grant, self._threads.run, self))
 
     async def _grant(self, request: Request, route: Route) -> Grant:
         """What the caller may do; a refusal where a token is needed and none is good."""
         self._check_origin(request)
         if self.registry.storage.shared and time.monotonic() - self._looked > REFRESH:
             self._looked = time.monotonic()
-            await self._run(self.tokens.refresh)
+            await self._threads.run(self.tokens.refresh)
         if route.scope is None:
             return Grant("read")
         if not self.tokens and self._local:

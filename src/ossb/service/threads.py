@@ -1,0 +1,91 @@
+"""Work off the event loop, in a fixed number of threads.
+
+``ThreadPoolExecutor`` with ``run_in_executor`` makes two futures and a condition for each call;
+a call here is an entry in a queue and one future, which the loop's thread would otherwise spend
+much of its time on.
+"""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class Task(NamedTuple):
+    """Something to do, and who waits for it."""
+
+    make: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    waiting: "asyncio.Future[Any] | None"
+
+
+class Threads:
+    """Threads that take tasks from one queue."""
+
+    def __init__(self, count: int) -> None:
+        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._threads = [
+            threading.Thread(target=self._work, name=f"ossb-request-{i}", daemon=True)
+            for i in range(count)
+        ]
+        self._started = 0
+        self._running = 0  # tasks that wait or are being done; changed on the loop's thread
+        self._ended = False
+
+    async def run(self, make: Callable[..., Any], *arguments: Any) -> Any:
+        """What ``make`` returns or raises."""
+        waiting = asyncio.get_running_loop().create_future()
+        self._running += 1
+        try:
+            self._put(Task(make, arguments, waiting))
+            return await waiting
+        finally:
+            self._running -= 1
+
+    def start(self, make: Callable[[], Any]) -> None:
+        """Do something that nobody waits for."""
+        self._put(Task(make, (), None))
+
+    def shutdown(self) -> None:
+        """Do what is in the queue, and end."""
+        if self._ended:
+            return
+        self._ended = True
+        for _ in range(self._started):
+            self._tasks.put(None)
+        for thread in self._threads[: self._started]:
+            thread.join()
+
+    def _put(self, task: Task) -> None:
+        if self._ended:
+            raise RuntimeError("the threads have ended")
+        if self._started < min(self._running + 1, len(self._threads)):
+            self._threads[self._started].start()
+            self._started += 1
+        self._tasks.put(task)
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            result: Any = None
+            failure: BaseException | None = None
+            try:
+                result = task.make(*task.arguments)
+            except BaseException as error:
+                failure = error
+            if task.waiting is not None:
+                loop = task.waiting.get_loop()
+                try:
+                    loop.call_soon_threadsafe(_settle, task.waiting, result, failure)
+                except RuntimeError:  # the loop has ended: nobody waits any more
+                    continue
+            del task, result, failure  # a thread that waits keeps nothing alive
+
+
+def _settle(waiting: "asyncio.Future[Any]", result: Any, failure: BaseException | None) -> None:
+    if waiting.done():  # the caller has gone
+        return
+    if failure is None:
+        waiting.set_result(result)
+    else:
+        waiting.set_exception(failure)
