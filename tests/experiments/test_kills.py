@@ -81,7 +81,7 @@ def kill_and_resume(folder, workers, kills, whole):
     return killed
 
 
-@pytest.mark.parametrize(("workers", "kills"), [(1, 12), (2, 5), (4, 3)])
+@pytest.mark.parametrize(("workers", "kills"), [(1, 14), (2, 4), (4, 2)])
 def test_twenty_kills(workers, kills, whole, tmp_path):
     killed = kill_and_resume(tmp_path / "out", workers, kills, whole)
     assert len(killed) == kills

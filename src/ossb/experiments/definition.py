@@ -127,7 +127,7 @@ def read(source: str, overrides: Sequence[str] = ()) -> Experiment:
             [t for t in keys.get("horizons", []) if t < given["horizon"]] if _whole(given) else []
         )
         given["horizons"] = [*kept, given["horizon"]]
-    if str(folder.resolve()) not in sys.path:
+    if source not in known and str(folder.resolve()) not in sys.path:
         sys.path.append(str(folder.resolve()))  # for policies in files beside the experiment's
     return parse({**keys, **given}, folder)
 
