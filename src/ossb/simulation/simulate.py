@@ -12,6 +12,7 @@ from ossb.errors import InputError, OssbError
 from ossb.fields import integer
 from ossb.kernels import Kernel
 from ossb.policies import POLICIES, policy
+from ossb.records import can_compile
 from ossb.simulation.environment import Environment, environment_of
 from ossb.simulation.implicit import mean_plays, run_implicit
 from ossb.simulation.result import PolicyResult, SimulationResult
@@ -243,7 +244,7 @@ def play(
     loop, arguments = _call(
         record, environment, tally, memory, course, late, start, stop, rng, noise, timing
     )
-    if compiled:
+    if compiled and can_compile(record):
         loop.compiled(*arguments)
     else:
         loop(*arguments)
@@ -327,6 +328,8 @@ def _warm(
     record: Any, environment: Environment, timing: Timing, announce: Callable[[], None]
 ) -> float:
     """Compile, or load from the cache, before anything is timed; a compilation is announced."""
+    if not can_compile(record):
+        return 0.0
     started = time.perf_counter()
     tally = empty_tally(environment.means.size, environment.gaps.size)
     rng = np.random.Generator(np.random.PCG64(0))
