@@ -119,6 +119,48 @@ def test_campaigns_are_opened_ahead(campaign):
     assert list(campaign.service.registry._open) == ["first"]
 
 
+def test_summaries_in_the_making_take_one_thread(campaign, monkeypatch):
+    import asyncio
+    import threading
+
+    import httpx
+
+    at_once, most, lock = [0], [0], threading.Lock()
+    gate = threading.Event()
+
+    def slow(name, delta):
+        with lock:
+            at_once[0] += 1
+            most[0] = max(most[0], at_once[0])
+        gate.wait(20)
+        with lock:
+            at_once[0] -= 1
+        return {}
+
+    monkeypatch.setattr(campaign.service.registry, "summary", slow)
+
+    async def use():
+        transport = httpx.ASGITransport(campaign.service)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            looks = [asyncio.ensure_future(client.get("/v1/campaigns/first")) for _ in range(100)]
+            asked = await client.post("/v1/campaigns/first/ask", json={})
+            assert asked.status_code == 200
+            gate.set()
+            await asyncio.gather(*looks)
+
+    campaign.loop.run_until_complete(use())
+    assert most[0] == 1
+
+
+def test_names_of_strangers_leave_no_trace(campaign):
+    for i in range(20):
+        assert campaign.get(f"/v1/campaigns/none-{i}").status_code == 404
+        assert campaign.post(f"/v1/campaigns/none-{i}/ask", {}).status_code == 404
+    registry = campaign.service.registry
+    kept = (*registry._opening, *registry._turns, *registry._open, *registry._pages)
+    assert not [name for name in kept if "none" in name]
+
+
 def test_too_many_streams(campaign, monkeypatch):
     monkeypatch.setattr("ossb.service.stream.MOST_STREAMS", 0)
     answer = campaign.get("/v1/campaigns/first/events")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ossb.campaigns import Campaign, Storage
+from ossb.campaigns import Campaign, Storage, Unknown
 from ossb.campaigns.definition import create, definition, label
 from ossb.errors import InputError
 from ossb.service.summary import summary, timeline
@@ -14,7 +14,11 @@ from ossb.service.tokens import campaign_names
 
 
 class Registry:
-    """Campaigns by name; its methods but ``changed`` and ``wait`` may be called from any thread."""
+    """Campaigns by name.
+
+    ``turn``, ``changed``, ``wake_all`` and ``wait`` are for the event loop's thread, the rest for
+    any.
+    """
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
@@ -23,6 +27,7 @@ class Registry:
         self._opening: dict[str, threading.Lock] = {}
         self._pages: dict[str, tuple[tuple[int, float], dict[str, Any]]] = {}
         self._waiting: dict[str, asyncio.Event] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
 
     def names(self) -> list[str]:
         return campaign_names(self.storage)
@@ -33,6 +38,8 @@ class Registry:
         if found is not None:
             return found
         label(name, "name")
+        if self.storage.last(name) == 0:  # before anything is kept under a stranger's name
+            raise Unknown(f"there is no campaign {name!r}")
         with self._alone(name):
             found = self._open.get(name)
             if found is None:
@@ -64,6 +71,10 @@ class Registry:
                 kept[1]["timeline"] = timeline(campaign, kept[1]["exploration"]["gaps"])
                 self._pages[name] = kept
             return kept[1]
+
+    def turn(self, name: str) -> asyncio.Lock:
+        """Whose turn it is to work a summary out: those who wait must not fill the threads."""
+        return self._turns.setdefault(name, asyncio.Lock())
 
     def changed(self, name: str) -> None:
         """Wake whoever waits for a campaign's events; on the event loop."""

@@ -58,7 +58,10 @@ async def show(call: Call) -> Response:
     delta = _float(query["delta"], "delta") if "delta" in query else 0.05
     if not 0 < delta < 1:
         raise InputError("delta", "lie in (0, 1)", delta)
-    return document(await call.work(call.service.registry.summary, call.name, delta))
+    registry = call.service.registry
+    await call.work(registry.campaign, call.name)
+    async with registry.turn(call.name):
+        return document(await call.work(registry.summary, call.name, delta))
 
 
 async def ask(call: Call) -> Response:
