@@ -18,25 +18,27 @@ def complement(arms: np.ndarray, best: int) -> np.ndarray:
     Arms parallel to the best one become exactly 0.
     """
     leader = arms[best]
-    size = np.linalg.norm(leader)
-    projected = arms
-    if size > 0.0:
-        unit = leader / size
-        projected = arms - np.outer(arms @ unit, unit)
-        projected = projected - np.outer(projected @ unit, unit)
-    length = np.linalg.norm(projected, axis=1)
-    projected = np.where((length > PARALLEL * np.linalg.norm(arms, axis=1))[:, None], projected, 0)
-    projected[best] = 0.0
-    basis = span_basis(projected)
-    if size > 0.0 and basis.shape[1] == arms.shape[1]:
-        basis = np.linalg.svd(leader[None, :])[2][1:].T
-    coordinates: np.ndarray = projected @ basis
+    coordinates = arms
+    if leader.any():
+        basis = np.ascontiguousarray(np.linalg.svd(leader[None, :])[2][1:].T)
+        coordinates = arms @ basis
+    length = np.einsum("ij,ij->i", coordinates, coordinates)
+    parallel = length <= PARALLEL * PARALLEL * np.einsum("ij,ij->i", arms, arms)
+    parallel[best] = True
+    coordinates = np.where(parallel[:, None], 0.0, coordinates)
+    span = span_basis(coordinates)
+    if span.shape[1] < coordinates.shape[1]:
+        coordinates = coordinates @ span
     return coordinates
 
 
 def feasible_scale(arms: np.ndarray, best: int, margins: np.ndarray, rates: np.ndarray) -> float:
     """The factor by which these rates must be multiplied to be feasible; inf if none does."""
-    z = complement(arms, best)
+    return scale_in(complement(arms, best), margins, rates)
+
+
+def scale_in(z: np.ndarray, margins: np.ndarray, rates: np.ndarray) -> float:
+    """The same, from the arms in the complement of the best one."""
     if not z.any():
         return 0.0
     played = rates > 0.0
@@ -48,12 +50,12 @@ def feasible_scale(arms: np.ndarray, best: int, margins: np.ndarray, rates: np.n
     pivots = np.abs(np.diag(factor))
     if not pivots.min() > 1e-14 * pivots.max():
         return np.inf
-    images = (z / scale).T.copy()
+    images = np.ascontiguousarray(z.T) / scale[:, None]
     for i in range(factor.shape[0]):  # forward substitution with the transposed factor
         images[i] -= factor[:i, i] @ images[:i]
         images[i] /= factor[i, i]
     needed = (z != 0.0).any(axis=1)
-    ratio = 2.0 * (images * images).sum(axis=0)[needed] / margins[needed] ** 2
+    ratio = 2.0 * np.einsum("ij,ij->j", images, images)[needed] / margins[needed] ** 2
     return float(ratio.max())
 
 

@@ -67,10 +67,11 @@ def span_basis(arms: np.ndarray) -> np.ndarray:
     absent below 1e-12 of the largest singular value.
     """
     dimension = arms.shape[1]
-    length = np.sqrt((arms * arms).sum(axis=1))
-    unit = arms[length > 0.0] / length[length > 0.0, None]
-    if unit.shape[0] == 0:
+    length = np.sqrt(np.einsum("ij,ij->i", arms, arms))
+    present = length > 0.0
+    if not present.any():
         return np.zeros((dimension, 0))
+    unit = arms / length[:, None] if present.all() else arms[present] / length[present, None]
     squares = np.linalg.eigvalsh(unit.T @ unit)
     if squares[0] > 1e-10 * squares[-1]:
         return np.eye(dimension)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ossb.errors import InputError
-from ossb.graves_lai.linear.certificate import feasible_scale, lower_bound
+from ossb.graves_lai.linear.certificate import complement, lower_bound, scale_in
 from ossb.graves_lai.linear.memory import (
     DESIGN,
     OMEGA,
@@ -113,9 +113,10 @@ def certified(
     alternatives = np.sort(alternatives[memory.held[0, OMEGA, alternatives] > 0.0])
     directions, raw = confusing(arms, best, margins, alternatives, memory)
     lower, factor = lower_bound(arms, best, costs, directions, raw)
-    scale = feasible_scale(arms, best, margins, rates)
+    z = complement(arms, best)
+    scale = scale_in(z, margins, rates)
     with np.errstate(invalid="ignore"):
-        rates, upper = sparsest(arms, best, costs, margins, rates * scale, lower, gap)
+        rates, upper = sparsest(z, best, costs, margins, rates * scale, lower, gap)
     weights = np.zeros(arms.shape[0])
     weights[alternatives] = raw * factor
     lower = min(lower, upper)  # they may cross by a rounding error
@@ -125,7 +126,7 @@ def certified(
 
 
 def sparsest(
-    arms: np.ndarray,
+    z: np.ndarray,
     best: int,
     costs: np.ndarray,
     margins: np.ndarray,
@@ -139,7 +140,7 @@ def sparsest(
     upper = float(spent.sum())
     for share in (1e-4, 1e-5, 1e-6, 1e-7, 1e-8):
         fewer = np.where(spent > share * upper, rates, 0.0)
-        scale = feasible_scale(arms, best, margins, fewer)
+        scale = scale_in(z, margins, fewer)
         if np.isfinite(scale):
             fewer = fewer * scale
             value = float((fewer * np.where(fewer > 0.0, costs, 0.0)).sum())
@@ -163,7 +164,9 @@ def confusing(
     shape = coordinates[:, n_arms + span : n_arms + span + rank]
     images = coordinates[:, alternatives].T @ shape  # (n, r)
     in_span = images @ coordinates[:, n_arms : n_arms + span]
-    directions: np.ndarray = in_span @ span_basis(scaled(arms)).T
+    directions: np.ndarray = in_span
+    if span < arms.shape[1]:  # else the arms span everything, and the basis is the identity
+        directions = in_span @ span_basis(scaled(arms)).T
     leader = arms[best]
     square = float(leader @ leader)
     if square > 0.0:
