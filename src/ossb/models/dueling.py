@@ -130,6 +130,13 @@ class DuelingModel(NamedTuple):
         )
 
     def unseen(self, tally: Tally) -> int:
+        """A duel for every item first: before any, the leader is nobody's choice."""
+        for i in range(0, self.n_items, 2):
+            j = i + 1 if i + 1 < self.n_items else i - 1
+            if j >= 0:
+                arm = pair_position(i, j, self.n_items)
+                if tally.plays[arm] == 0:
+                    return arm
         return -1
 
     def informative(self, place: int) -> int:
