@@ -67,9 +67,10 @@ def lower_bound(
     weights: np.ndarray,
 ) -> tuple[float, float]:
     """The bound these alternatives prove, and the factor that makes their weights sum to it."""
-    others = np.arange(arms.shape[0]) != best
-    information = 0.5 * (arms[others] @ directions.T) ** 2 @ weights
-    dearest = float((information / costs[others]).max(initial=0.0))
+    seen = arms @ directions.T
+    information = np.einsum("ij,ij,j->i", seen, seen, 0.5 * weights)
+    information[best] = 0.0
+    dearest = float((information / np.where(costs > 0.0, costs, 1.0)).max(initial=0.0))
     if not dearest > 0.0:
         return 0.0, 0.0
     return float(weights.sum()) / dearest, 1.0 / dearest

@@ -60,6 +60,9 @@ def start(arms: np.ndarray, slots: int = MOST_SLOTS) -> LinearMemory:
     )
 
 
+SAMPLE = 2000  # arms looked at first: most often they span everything
+
+
 def span_basis(arms: np.ndarray) -> np.ndarray:
     """Orthonormal basis (d, span) of the span of the arms; the identity if they span ℝᵈ.
 
@@ -67,6 +70,10 @@ def span_basis(arms: np.ndarray) -> np.ndarray:
     absent below 1e-12 of the largest singular value.
     """
     dimension = arms.shape[1]
+    if arms.shape[0] > 2 * SAMPLE:
+        some = span_basis(arms[:: arms.shape[0] // SAMPLE])
+        if some.shape[1] == dimension:
+            return some  # what spans everything in part does so as a whole
     length = np.sqrt(np.einsum("ij,ij->i", arms, arms))
     present = length > 0.0
     if not present.any():
@@ -87,4 +94,6 @@ def span_coordinates(arms: np.ndarray) -> np.ndarray:
     basis = span_basis(arms)
     if basis.shape[1] == 0:
         return np.zeros((1, arms.shape[0]))
+    if basis.shape[1] == arms.shape[1]:
+        return np.ascontiguousarray(arms.T)
     return np.ascontiguousarray((arms @ basis).T)
