@@ -5,6 +5,7 @@ import pytest
 
 from ossb.errors import InputError
 from ossb.instances import from_dict
+from ossb.structures import STRUCTURES
 from ossb.structures.base import bound
 from ossb.structures.general import as_general
 
