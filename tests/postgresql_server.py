@@ -65,8 +65,9 @@ class Server:
 
         for _ in range(600):
             if self.process.poll() is not None:
-                # a killed server's children may outlive it for a moment
-                (self.folder / "data" / "postmaster.pid").unlink(missing_ok=True)
+                # a killed server's children may outlive it for a moment, and it refuses to start
+                # beside them: two servers on one folder would spoil it
+                time.sleep(0.2)
                 return self.start()
             try:
                 psycopg.connect(self.url, connect_timeout=2).close()
