@@ -12,9 +12,9 @@ For a horizon n, with f(δ) = 2 (1 + 1/ln n) ln(1/δ) + c d ln(d ln n):
 What the paper leaves open, as settled here: c, a universal constant that it does not name, is a
 parameter; among arms short of T̂, in any order there, that of least N/T̂ is played; UCB has the
 index mean + σ √(2 ln t / N).  What could not be established: the form of f above, which was not
-legible in the text at hand and should be compared with the paper.  Departures: least squares have a ridge of one observation; the
-horizon need not be known: past the planned one, it is squared, the warm-up is topped up, and
-gaps are estimated anew from all data.
+legible in the text at hand and should be compared with the paper.  Departures: least
+squares have a ridge of one observation; the horizon need not be known: past the planned one, it
+is squared, the warm-up is topped up, and gaps are estimated anew from all data.
 """
 
 import math
