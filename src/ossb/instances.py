@@ -35,7 +35,10 @@ def from_dict(content: Any) -> Instance:
         raise InputError("instance", "be a table of keys", content)
     if "structure" not in content:
         raise InputError("structure", f"be given: one of {', '.join(STRUCTURES)}")
-    structure = STRUCTURES[choice(content["structure"], "structure", STRUCTURES)]
+    kind = content["structure"]
+    if not (isinstance(kind, str) and kind in STRUCTURES):
+        choice(kind, "structure", STRUCTURES)
+    structure = STRUCTURES[kind]
     keys = {key: value for key, value in content.items() if key != "structure"}
     known = [item.name for item in fields(structure) if item.init]
     for key in keys:

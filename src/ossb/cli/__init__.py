@@ -4,7 +4,8 @@ Commands import what they need when they run: ``--help`` loads nothing heavy.
 """
 
 import sys
-from typing import Any
+import warnings
+from typing import Any, TextIO
 
 import typer
 
@@ -70,6 +71,7 @@ def options(
 
 def main() -> None:
     """Run the command line; every error ends in one line and an exit code."""
+    warnings.showwarning = _say
     try:
         code = app(standalone_mode=False)
     except InputError as error:
@@ -85,6 +87,18 @@ def main() -> None:
     if code == INTERRUPTED:  # typer has caught the interrupt and says nothing
         _fail("interrupted", INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A warning as one line, without the place in our code that it comes from."""
+    print("ossb: " + " ".join(str(message).split()), file=sys.stderr)
 
 
 def _fail(message: str, code: int) -> None:

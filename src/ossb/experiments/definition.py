@@ -192,7 +192,7 @@ def _policies(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         if not isinstance(entry, str | Mapping):
             raise InputError(f"policies[{i}]", "be a name or a table with one", entry)
         name, parameters = read_policy(entry)
-        if ":" not in name:
+        if ":" not in name and name not in POLICIES:
             choice(name, f"policies[{i}]", POLICIES)
         chosen = name, own_parameters(name, parameters)
         if chosen in seen:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ossb.plugins import Registry
 from ossb.policies.base import Kind, Policy, make
 from ossb.policies.end_of_optimism import END_OF_OPTIMISM
 from ossb.policies.glm_ucb import GLM_UCB
@@ -16,7 +17,7 @@ from ossb.structures.base import Instance
 
 __all__ = ["POLICIES", "Kind", "Policy", "policy"]
 
-POLICIES: dict[str, Kind] = {
+OWN: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         HGL,
@@ -31,6 +32,15 @@ POLICIES: dict[str, Kind] = {
         END_OF_OPTIMISM,
     )
 }
+
+
+def _fault(name: str, found: Any) -> str | None:
+    if not isinstance(found, Kind):
+        return "it is no ossb.policies.Kind"
+    return None if found.name == name else f"its name is {found.name!r}"
+
+
+POLICIES: Registry[Kind] = Registry("ossb.policies", OWN, _fault)
 
 
 def policy(name: str, instance: Instance, **parameters: Any) -> Any:

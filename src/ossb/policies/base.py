@@ -82,7 +82,11 @@ def _check_kind(value: Any, default: Any, key: str) -> None:
 
 
 def refusal(kind: Kind, instance: Instance) -> str | None:
-    """Why a policy does not fit an instance; None where it does."""
-    if instance.kind not in kind.structures:
+    """Why a policy does not fit an instance; None where it does.
+
+    A structure that extends another is played by the other's policies too.
+    """
+    kinds = {base.__dict__.get("kind") for base in type(instance).__mro__}
+    if kinds.isdisjoint(kind.structures):
         return f"is not for {instance.kind} structures"
     return kind.fits(instance)

@@ -1,5 +1,8 @@
 """Structures: what is known of the arms beforehand. One file each, one line here."""
 
+from typing import Any
+
+from ossb.plugins import Registry
 from ossb.structures.base import Bound, Instance, Structure, bound
 from ossb.structures.classical import Classical
 from ossb.structures.combinatorial import Combinatorial
@@ -14,7 +17,7 @@ from ossb.structures.union import Union
 
 __all__ = ["STRUCTURES", "Bound", "Instance", "Structure", "bound"]
 
-STRUCTURES: dict[str, type[Instance]] = {
+OWN: dict[str, type[Instance]] = {
     structure.kind: structure
     for structure in (
         Classical,
@@ -29,3 +32,13 @@ STRUCTURES: dict[str, type[Instance]] = {
         Union,
     )
 }
+
+
+def _fault(name: str, found: Any) -> str | None:
+    if not (isinstance(found, type) and issubclass(found, Instance)):
+        return "it is no subclass of ossb.structures.Instance"
+    kind = getattr(found, "kind", None)
+    return None if kind == name else f"its kind is {kind!r}"
+
+
+STRUCTURES: Registry[type[Instance]] = Registry("ossb.structures", OWN, _fault)

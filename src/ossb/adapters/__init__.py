@@ -1,0 +1,1 @@
+"""Bridges to other packages; each imports the other package where it is used."""
