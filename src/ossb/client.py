@@ -163,6 +163,15 @@ class Client:
         body = {"scope": scope} if campaign is None else {"scope": scope, "campaign": campaign}
         return str(self._call("POST", "/v1/tokens", body)["token"])
 
+    def tokens(self) -> list[dict[str, Any]]:
+        """The tokens that are good: id, scope, campaign and when each was made."""
+        found: list[dict[str, Any]] = self._call("GET", "/v1/tokens")["tokens"]
+        return found
+
+    def revoke_token(self, id: str) -> None:
+        """Take a token back, by its id in the list."""
+        self._call("POST", "/v1/tokens/revoke", {"id": id})
+
     def _call(
         self, method: str, path: str, body: Any = None, key: str | None = None
     ) -> dict[str, Any]:

@@ -110,6 +110,21 @@ def test_tokens(campaign, ossb, tmp_path):
     assert len(json.loads(ossb.out)) == 1
 
 
+def test_tokens_are_listed_and_revoked(campaign, ossb):
+    for scope in ("admin", "read"):
+        assert ossb("token", "create", "--scope", scope) == 0
+    assert ossb("token", "list") == 0
+    assert "read" in ossb.out
+    assert ossb("token", "list", "--json") == 0
+    listed = json.loads(ossb.out)
+    assert [entry["scope"] for entry in listed] == ["admin", "read"]
+    assert ossb("token", "revoke", listed[1]["id"]) == 0
+    assert ossb("token", "revoke", listed[1]["id"]) == 2
+    assert "id" in ossb.err
+    assert ossb("token", "list", "--json") == 0
+    assert [entry["scope"] for entry in json.loads(ossb.out)] == ["admin"]
+
+
 def test_serving_strangers_needs_a_token(campaign, ossb):
     assert ossb("serve", "--host", "0.0.0.0", "--port", "18097") == 2
     assert "token" in ossb.err

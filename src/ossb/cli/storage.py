@@ -116,19 +116,32 @@ class BehindService:
 @contextmanager
 def campaigns(storage: str, token: str | None) -> Iterator[Campaigns]:
     """The campaigns of a storage URL, let go of at the end."""
-    if is_service(storage):
-        from ossb.client import Client
+    with opened(storage, token) as found:
+        yield InStore(found[0]) if found[0] is not None else BehindService(found[1])
 
-        with Client(storage, token) as client:
-            yield BehindService(client)
-        return
-    from ossb.campaigns import open_storage
 
-    store = open_storage(storage)
-    try:
-        yield InStore(store)
-    finally:
-        store.close()
+@contextmanager
+def opened(storage: str, token: str | None) -> Iterator[tuple[Any, Any]]:
+    """A store of this process, or else the client of the service that has it."""
+    if not is_service(storage):
+        from ossb.campaigns import InUse, open_storage
+
+        try:
+            store = open_storage(storage)
+        except InUse as taken:
+            if not taken.url:
+                raise
+            storage = taken.url
+        else:
+            try:
+                yield store, None
+            finally:
+                store.close()
+            return
+    from ossb.client import Client
+
+    with Client(storage, token) as client:
+        yield None, client
 
 
 def _pages(read: Callable[[int], list[dict[str, Any]]]) -> Iterator[dict[str, Any]]:

@@ -25,7 +25,7 @@ from ossb.service.tokens import Grant, Tokens
 LOOPBACK = re.compile(r"(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?", re.ASCII)
 THREADS = 64
 THREADS_SHARED = 24  # each holds a connection, and a PostgreSQL server has a hundred
-REFRESH = 2.0  # seconds between looks for tokens that another server made
+REFRESH = 2.0  # seconds between looks for tokens that another server made or revoked
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'; object-src 'none'",
@@ -138,12 +138,10 @@ class Service:
     async def _grant(self, request: Request, route: Route) -> Grant:
         """What the caller may do; a refusal where a token is needed and none is good."""
         self._check_origin(request)
-        if self.registry.storage.shared and time.monotonic() - self._looked > REFRESH:
-            self._looked = time.monotonic()
-            await self._threads.run(self.tokens.refresh)
+        await self.look_for_tokens()
         if route.scope is None:
             return Grant("read")
-        if not self.tokens and self._local:
+        if not self.tokens.ever and self._local:
             if not LOOPBACK.fullmatch(request.headers.get("host", "")):
                 message = "without tokens this service answers to its own machine only"
                 raise Refusal(403, "forbidden", message, "Host")
@@ -155,6 +153,12 @@ class Service:
             headers = {"WWW-Authenticate": "Bearer"}
             raise Refusal(401, "unauthorized", message, "Authorization", headers)
         return grant
+
+    async def look_for_tokens(self) -> None:
+        """See which tokens other servers made or revoked, where there may be others."""
+        if self.registry.storage.shared and time.monotonic() - self._looked > REFRESH:
+            self._looked = time.monotonic()
+            await self._threads.run(self.tokens.refresh)
 
     def check_campaign(self, grant: Grant, name: str) -> None:
         """Refuse what is not of the one campaign that a token is for."""

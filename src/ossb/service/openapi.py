@@ -66,6 +66,7 @@ CREATED = {
     "policy": {"name": "hgl"},
     "seed": 1,
 }
+TOKEN = {"id": "9f86d081884c", "scope": "write", "campaign": "headlines", "created": 1.7e9}
 RESULTS = {"results": [{"id": "0-9f86d081", "status": "recorded"}]}
 
 
@@ -180,6 +181,10 @@ def schema() -> dict[str, Any]:
             )
         },
         "/v1/tokens": {
+            "get": _call(
+                "Tokens that are good, without themselves (scope admin)",
+                {"200": _answer("Tokens", {"tokens": [TOKEN]})},
+            ),
             "post": _call(
                 "Make a token (scope admin)",
                 {"201": _answer("The token, seen once")},
@@ -188,6 +193,14 @@ def schema() -> dict[str, Any]:
                     {"campaign": {"type": "string"}},
                 ),
                 {"scope": "write", "campaign": "headlines"},
+            ),
+        },
+        "/v1/tokens/revoke": {
+            "post": _call(
+                "Take a token back, at once (scope admin)",
+                {"200": _answer("Revoked", {"id": TOKEN["id"], "status": "revoked"})},
+                _object({"id": {"type": "string", "description": "As listed."}}),
+                {"id": TOKEN["id"]},
             )
         },
         "/healthz": {"get": _call("Liveness", {"200": _answer("Alive", {"status": "ok"})})},

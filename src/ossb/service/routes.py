@@ -177,6 +177,22 @@ async def create_token(call: Call) -> Response:
     return document({"token": token, "scope": body["scope"], "campaign": campaign}, 201)
 
 
+async def list_tokens(call: Call) -> Response:
+    await call.work(call.service.tokens.refresh)
+    own = call.grant.campaign
+    found = call.service.tokens.listed()
+    return document({"tokens": [one for one in found if own in (None, one["campaign"])]})
+
+
+async def revoke_token(call: Call) -> Response:
+    body = await call.json()
+    strict.keys(body, ("id",))
+    id_ = text(body["id"], "id")
+    await call.work(call.service.tokens.revoke, id_, call.grant.campaign)
+    call.service.registry.wake_all()  # streams that the token opened end now
+    return document({"id": id_, "status": "revoked"})
+
+
 async def health(call: Call) -> Response:
     await call.work(call.service.registry.storage.last, "")
     return document({"status": "ok"})
@@ -206,7 +222,9 @@ OF_CAMPAIGN = {
 PLAIN = {
     ("POST", "/v1/campaigns"): Route(create, "admin"),
     ("GET", "/v1/campaigns"): Route(list_all, "read"),
+    ("GET", "/v1/tokens"): Route(list_tokens, "admin"),
     ("POST", "/v1/tokens"): Route(create_token, "admin"),
+    ("POST", "/v1/tokens/revoke"): Route(revoke_token, "admin"),
     ("GET", "/healthz"): Route(health, None),
     ("GET", "/metrics"): Route(metrics, "read"),
     ("GET", "/openapi.json"): Route(openapi, None),

@@ -111,10 +111,24 @@ def serve(store: Storage, host: str, port: int, log_level: str = "info") -> None
         # uvicorn raises SIGTERM again once it has ended, which must not end us before the store
         signal.signal(signal.SIGTERM, lambda *_: None)
         with _listening(host, port) as listening:
+            announce = getattr(store, "announce", None)
+            if announce is not None:
+                announce(_own_url(host, port))
             service.warm()
             Server(config, service).run([listening])
     finally:
         service.close()
+
+
+def _own_url(host: str, port: int) -> str:
+    """Where programs of this machine reach the service."""
+    try:
+        address = ipaddress.ip_address(host)
+        if address.is_unspecified:
+            host = "127.0.0.1" if address.version == 4 else "::1"
+    except ValueError:
+        pass
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def is_loopback(host: str) -> bool:

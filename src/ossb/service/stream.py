@@ -48,7 +48,10 @@ async def _stream(call: Call, campaign: Campaign, after: int) -> AsyncIterator[b
         while not service.stopping:
             try:
                 found = await call.work(_read, campaign, after)
+                await service.look_for_tokens()
             except OssbError:  # the caller comes back, and is told then
+                return
+            if not service.tokens.holds(call.grant):  # the token was revoked meanwhile
                 return
             if found:
                 after = found[-1].number

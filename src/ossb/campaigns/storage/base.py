@@ -15,7 +15,11 @@ class Conflict(OssbError):
 
 
 class InUse(OssbError):
-    """Another process has the store."""
+    """Another process has the store; ``url`` is where that one serves it, if it does."""
+
+    def __init__(self, message: str, url: str = "") -> None:
+        super().__init__(message)
+        self.url = url
 
 
 class Unavailable(OssbError):

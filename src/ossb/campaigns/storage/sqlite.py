@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ class SQLiteStorage:
             raise InputError("storage", "name a file, as in sqlite:///campaigns.db", path)
         self._path = Path(path)
         self._lock = self._take_lock()
+        self.announce("")
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
         try:
@@ -85,9 +87,16 @@ class SQLiteStorage:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
+            url = os.pread(handle, 1000, 0).decode("utf-8", "replace")
             os.close(handle)
-            raise InUse(f"{self._path} is in use by another process") from None
+            raise InUse(f"{self._path} is in use by another process", url) from None
         return handle
+
+    def announce(self, url: str) -> None:
+        """Say in the lock's file where the store is served, so that others may call there."""
+        with suppress(OSError):  # the disk may be full: then nobody is told
+            os.ftruncate(self._lock, 0)
+            os.pwrite(self._lock, url.encode(), 0)
 
     def _prepare(self) -> None:
         try:
@@ -198,12 +207,20 @@ class SQLiteStorage:
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                    self._roll_back(connection)
                 raise
         except (*BROKEN, Corrupt) as error:
             failure = error if isinstance(error, Corrupt) else self._failure(error)
             return dict.fromkeys(range(len(group)), failure)
         return failures
+
+    def _roll_back(self, connection: sqlite3.Connection) -> None:
+        try:
+            connection.execute("ROLLBACK")
+        except sqlite3.Error:  # a connection stuck in a transaction would fail for ever
+            self._local.connection = None
+            self._connections.remove(connection)
+            connection.close()
 
     def _whole(self, value: Any) -> int:
         if not isinstance(value, int):
