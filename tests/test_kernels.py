@@ -162,6 +162,68 @@ def test_the_cache_sees_edits_in_called_files_and_record_methods(tmp_path):
     assert answers(3.0, 20.0) == (23.0, 0)  # an edit in a record's method
 
 
+SEPARATE = """
+from ossb.kernels import separate_kernel
+
+@separate_kernel
+def solver(x):
+    return {factor} * x
+
+def other(x):
+    return x
+"""
+CALLERS = """
+from ossb.kernels import kernel
+from apart.solver import solver
+
+@kernel
+def middle(x):
+    return solver(x) + 1.0
+
+@kernel
+def first(x):
+    return middle(x)
+
+@kernel
+def second(x):
+    return 2.0 * solver(x)
+"""
+COUNTED = """
+import sys
+from apart.callers import first, second
+from apart.solver import solver
+
+values = first.compiled(1.0), second.compiled(1.0)
+assert values == (first(1.0), second(1.0)) and solver.compiled(1.0) == solver(1.0)
+kernels = (first, second, solver)
+print(*values, *(sum(k.compiled.stats.cache_hits.values()) for k in kernels))
+"""
+
+
+def test_separate_kernels_are_compiled_once_for_all_callers_and_loaded_before_them(tmp_path):
+    package = tmp_path / "apart"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "callers.py").write_text(CALLERS)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def answers(factor):
+        (package / "solver.py").write_text(SEPARATE.format(factor=factor))
+        return [float(x) for x in run_python(COUNTED, tmp_path, **cache)]
+
+    assert answers(3.0) == [4.0, 6.0, 0, 0, 0]
+    assert answers(3.0) == [4.0, 6.0, 1, 1, 1]
+    assert answers(5.0) == [6.0, 10.0, 0, 0, 0]
+    # callers whose solver is gone from disk, and was compiled again under another name
+    for file in (tmp_path / "cache").rglob("*solver.solver-*"):
+        file.unlink()
+    program = "from apart.solver import *; from ossb.kernels import kernel\n"
+    program += "kernel(other).compiled(1.0)\n" + COUNTED
+    renamed = [float(x) for x in run_python(program, tmp_path, **cache)]
+    assert renamed == [6.0, 10.0, 0, 0, 0]
+    assert answers(5.0) == [6.0, 10.0, 1, 1, 1]
+
+
 LOADED = (
     "import sys; print(*[name for name in ('numba', 'matplotlib', 'cvxpy') if name in sys.modules])"
 )

@@ -4,13 +4,47 @@ numba links, optimises and emits a function together with all it calls, and does
 each of its callers: a tree of seventy kernels is optimised seventy times over.  Here what is
 called from compiled code only is lowered and left as it is; whoever is called from Python links
 the whole tree once, and optimises and emits that.
+
+A kernel that is compiled on its own is left out of its callers' code: they refer to it by name, as
+one object file to another, and whoever loads a caller from disk has to load it first.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
+from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+
+
+class Separate(NamedTuple):
+    """A version of a separate kernel that compiled code refers to."""
+
+    module: str
+    name: str
+    signature: tuple[Any, ...]
+    symbol: str
+
+
+def set_apart(library: Any, version: Separate) -> None:
+    """Leave the code of a library out of what its callers link."""
+    library._shared_module = binding.parse_assembly("")
+    library.separate = version
+
+
+def separate_versions(library: Any) -> list[Separate]:
+    """All versions of separate kernels that the code of a library refers to."""
+    found, seen, open_ones = [], {library}, [library]
+    while open_ones:
+        for called in open_ones.pop()._linking_libraries:
+            if called in seen:
+                continue
+            seen.add(called)
+            if hasattr(called, "separate"):
+                found.append(called.separate)
+            else:
+                open_ones.append(called)
+    return found
 
 
 class InnerLibrary(JITCodeLibrary):  # type: ignore[misc]

@@ -1,6 +1,8 @@
 """The one module that touches numba's internals; imported only to compile."""
 
+import functools
 import hashlib
+import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,7 +11,7 @@ from numba.core import types as numba_types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import overload_method
 
-from ossb._linking import InnerCompiler
+from ossb._linking import InnerCompiler, Separate, separate_versions, set_apart
 from ossb.kernels import OPTIONS, digest_of
 from ossb.records import publish
 
@@ -33,25 +35,41 @@ class DigestCache(FunctionCache):  # type: ignore[misc]
         return (*super()._index_key(sig, codegen), self._digest, *records)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        needs = self._file_of(sig, "needs").load(self._index_key(sig, target_context.codegen()))
+        if needs is None or not all(_at_hand(version) for version in needs):
+            return None
         self._cache_file = self._file_of(sig)
         return super().load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         self._cache_file = self._file_of(sig)
         super().save_overload(sig, data)
+        if self.holds(sig, data.codegen):
+            needs = separate_versions(data.library)
+            self._file_of(sig, "needs").save(self._index_key(sig, data.codegen), needs)
 
     def holds(self, sig: Any, codegen: Any) -> bool:
         """Whether there is code for a signature."""
         return self._index_key(sig, codegen) in self._file_of(sig)._load_index()
 
-    def _file_of(self, sig: Any) -> Any:
+    def _file_of(self, sig: Any, part: str = "code") -> Any:
         classes = " ".join(f"{c.__module__}.{c.__qualname__}" for c in _record_classes(sig))
         name = hashlib.sha256(f"{sig} {classes}".encode()).hexdigest()[:16]
         return IndexDataCacheFile(
             cache_path=self._cache_path,
-            filename_base=f"{self._impl.filename_base}-{name}",
+            filename_base=f"{self._impl.filename_base}-{name}-{part}",
             source_stamp=self._impl.locator.get_source_stamp(),
         )
+
+
+def _at_hand(version: Separate) -> bool:
+    """Whether the very version that some code refers to is loaded, after trying to."""
+    called = getattr(importlib.import_module(version.module), version.name, None)
+    if called is None:
+        return False
+    called.compiled.compile(version.signature)
+    loaded = called.compiled.overloads[version.signature]
+    return bool(loaded.fndesc.mangled_name == version.symbol)
 
 
 def _record_classes(sig: Any) -> Iterator[type]:
@@ -63,17 +81,33 @@ def _record_classes(sig: Any) -> Iterator[type]:
             yield from _record_classes(argument)
 
 
-def compile_function(function: Callable[..., Any], digest: str, inner: bool = False) -> Any:
+def compile_function(
+    function: Callable[..., Any], digest: str, inner: bool = False, separate: bool = False
+) -> Any:
     """A dispatcher for the function, cached on disk where it has a file to be cached beside.
 
-    An ``inner`` one is called from compiled code alone, and becomes part of that.
+    An ``inner`` one is called from compiled code alone, and becomes part of that; a ``separate``
+    one never becomes part of what calls it.
     """
     publish()
     dispatcher = numba.njit(**(INNER if inner else OPTIONS))(function)
     dispatcher.get_call_template = _plain_types(dispatcher.get_call_template)
     if function.__module__ != "__main__" and not inner:
         dispatcher._cache = DigestCache(function, digest)
+    if separate:
+        dispatcher.compile = functools.partial(_compile_apart, dispatcher)
     return dispatcher
+
+
+def _compile_apart(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
+    """Compile or load a version of a separate kernel."""
+    entry = type(dispatcher).compile(dispatcher, signature)
+    version = dispatcher.overloads[signature]
+    if not hasattr(version.library, "separate"):
+        function = dispatcher.py_func
+        names = (function.__module__, function.__name__)
+        set_apart(version.library, Separate(*names, signature, version.fndesc.mangled_name))
+    return entry
 
 
 def _plain_types(template: Callable[..., Any]) -> Callable[..., Any]:

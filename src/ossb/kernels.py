@@ -32,9 +32,10 @@ OPTIONS = {
 class Kernel(Generic[P, R]):
     """A function that runs interpreted when called, and compiled through ``compiled``."""
 
-    def __init__(self, function: Callable[P, R]) -> None:
+    def __init__(self, function: Callable[P, R], separate: bool = False) -> None:
         functools.update_wrapper(self, function)
         self.function = function
+        self.separate = separate
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.function(*args, **kwargs)
@@ -47,7 +48,8 @@ class Kernel(Generic[P, R]):
         """The compiled twin; the first call with new argument types compiles or loads it."""
         from ossb._numba import compile_function
 
-        twin: Callable[P, R] = compile_function(self.function, digest_of(self.function))
+        digest = digest_of(self.function)
+        twin: Callable[P, R] = compile_function(self.function, digest, separate=self.separate)
         return twin
 
     def is_compiled(self, *args: P.args, **kwargs: P.kwargs) -> bool:
@@ -59,6 +61,8 @@ class Kernel(Generic[P, R]):
     @functools.cached_property
     def _inner(self) -> Any:
         """The compiled twin for callers that are compiled themselves."""
+        if self.separate:
+            return self.compiled
         from ossb._numba import compile_function
 
         return compile_function(self.function, digest_of(self.function), inner=True)
@@ -74,6 +78,15 @@ class Kernel(Generic[P, R]):
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     """Make a function a kernel."""
     return Kernel(function)
+
+
+def separate_kernel(function: Callable[P, R]) -> Kernel[P, R]:
+    """Make a function a kernel that is compiled on its own, once for all who call it.
+
+    For what is large and called seldom, a solver for one: its callers compile as if it were not
+    there, and it is not inlined into them.
+    """
+    return Kernel(function, separate=True)
 
 
 def digest_of(thing: Any) -> str:

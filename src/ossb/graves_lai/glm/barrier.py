@@ -50,7 +50,7 @@ from ossb.graves_lai.glm.space import (
     T,
     V,
 )
-from ossb.kernels import kernel
+from ossb.kernels import kernel, separate_kernel
 
 _ITERATIONS = 80
 _BACKTRACKS = 40
@@ -299,7 +299,7 @@ def accept(n: int, m: int, rank: int, space: Space) -> None:
             vectors[DIRECTION, arm, k] = vectors[TRIAL, arm, k]
 
 
-@kernel
+@separate_kernel
 def minimize(
     link: int, n: int, m: int, target: float, gap: float, begin: float, rank: int, space: Space
 ) -> tuple[float, float]:

@@ -34,7 +34,7 @@ from ossb.graves_lai.glm.working_set import (
     store,
     total_over,
 )
-from ossb.kernels import kernel
+from ossb.kernels import kernel, separate_kernel
 
 ENOUGH = 4.0  # information about an alternative, where 1 is needed, that makes it irrelevant
 SMALL = 1e-8  # share of the cost below which a rate is dropped if the bound allows
@@ -109,7 +109,7 @@ def examine(link: int, n: int, rank: int, proving: bool, space: Space, pulls: np
     return least
 
 
-@kernel
+@separate_kernel
 def generate(
     link: int, n: int, m: int, gap: float, upper: float, lower: float, rank: int, space: Space,
     pulls: np.ndarray,

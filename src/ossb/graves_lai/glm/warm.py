@@ -29,7 +29,7 @@ from ossb.graves_lai.glm.space import (
     space,
 )
 from ossb.graves_lai.glm.working_set import price_columns, total_over
-from ossb.kernels import kernel
+from ossb.kernels import kernel, separate_kernel
 from ossb.records import Floats, Ints, record
 
 EXACT = 1e-6  # relative gap of a solve
@@ -147,7 +147,7 @@ def fall_back(link: int, memory: GlmMemory, out: np.ndarray) -> None:
             out[arm] = 1.0 / max(own, 1e-280)
 
 
-@kernel
+@separate_kernel
 def rates(
     arms: np.ndarray,
     index: np.ndarray,

@@ -47,7 +47,7 @@ from ossb.graves_lai.linear.workspace import (
     WORKING,
     Workspace,
 )
-from ossb.kernels import kernel
+from ossb.kernels import kernel, separate_kernel
 
 STALLED = 9
 MOST_ROUNDS = 200
@@ -176,7 +176,7 @@ def unstretch(coordinates: np.ndarray, rank: int, ws: Workspace) -> None:
         apply_whitening(gram, column[ONES], n_vectors, rank, coordinates)
 
 
-@kernel
+@separate_kernel
 def generate(
     coordinates: np.ndarray, rank: int, tolerance: float, warm: bool, gap: float, ws: Workspace
 ) -> tuple[float, float, int]:

@@ -43,7 +43,7 @@ from ossb.graves_lai.linear.workspace import (
     WEIGHT,
     Workspace,
 )
-from ossb.kernels import kernel
+from ossb.kernels import kernel, separate_kernel
 
 SOLVED, STOPPED, SINGULAR, NO_DIRECTION, NO_DESCENT = 0, 1, 2, 3, 5
 UNBOUNDED = 1e300
@@ -237,7 +237,7 @@ def start_point(n: int, m: int, rank: int, warm: bool, margin: float, ws: Worksp
     return logdet
 
 
-@kernel
+@separate_kernel
 def interior_point(
     n: int,
     m: int,

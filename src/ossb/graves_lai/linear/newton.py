@@ -48,7 +48,7 @@ from ossb.graves_lai.linear.workspace import (
     WEIGHTS,
     Workspace,
 )
-from ossb.kernels import kernel
+from ossb.kernels import kernel, separate_kernel
 
 MOST_ITERATIONS = 8
 RESIDUAL = 1e-9
@@ -159,7 +159,7 @@ def newton_step(n: int, m: int, rank: int, ws: Workspace) -> bool:
     return True
 
 
-@kernel
+@separate_kernel
 def newton(
     rank: int,
     coordinates: np.ndarray,

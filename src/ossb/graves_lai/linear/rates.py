@@ -33,7 +33,7 @@ from ossb.graves_lai.linear.memory import (
 from ossb.graves_lai.linear.newton import newton
 from ossb.graves_lai.linear.search import keep, prepare
 from ossb.graves_lai.linear.workspace import INVERSE, INVERSE_COST, INVERSE_MARGIN
-from ossb.kernels import kernel
+from ossb.kernels import kernel, separate_kernel
 
 TARGET = 1e-6  # certified relative gap of every re-solve
 NEAR = 0.5  # gap from which a held solution is not worth starting from
@@ -89,7 +89,7 @@ def take_trial(
             coordinates[i, first + j] = shape[i, j]
 
 
-@kernel
+@separate_kernel
 def resolve(slot: int, leader: int, tolerance: float, gap: float, memory: LinearMemory) -> float:
     """Re-solve for the leader at the gaps in the workspace; the certified gap now held.
 

@@ -30,12 +30,12 @@ from ossb.graves_lai.lipschitz.memory import (
     VALUES,
     LipschitzMemory,
 )
-from ossb.kernels import kernel
+from ossb.kernels import kernel, separate_kernel
 
 AGREE = 1e-6  # relative difference of a pivot seen from its row and from its column
 
 
-@kernel
+@separate_kernel
 def repair(memory: LipschitzMemory, limit: int) -> bool:
     """Make the held basis optimal within ``limit`` pivots and leave its v and y."""
     n = memory.active.shape[0]

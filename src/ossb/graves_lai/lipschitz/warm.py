@@ -21,10 +21,10 @@ from ossb.graves_lai.lipschitz.memory import (
 from ossb.graves_lai.lipschitz.program import set_units, update
 from ossb.graves_lai.lipschitz.repair import repair
 from ossb.graves_lai.lipschitz.tableau import cold
-from ossb.kernels import kernel
+from ossb.kernels import separate_kernel
 
 
-@kernel
+@separate_kernel
 def rates(
     distances: np.ndarray,
     family: Family,

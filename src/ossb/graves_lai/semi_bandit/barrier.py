@@ -49,7 +49,7 @@ from ossb.graves_lai.semi_bandit.workspace import (
     W,
     Workspace,
 )
-from ossb.kernels import kernel
+from ossb.kernels import kernel, separate_kernel
 
 MAX_STEPS = 120
 COLD_CENTERING = 0.05
@@ -244,7 +244,7 @@ def update_bounds(
     return upper, lower, total_v, total_y
 
 
-@kernel
+@separate_kernel
 def minimize(
     items: ItemFamily,
     work: Workspace,

@@ -39,7 +39,7 @@ from ossb.graves_lai.semi_bandit.memory import (
     SemiBanditMemory,
 )
 from ossb.graves_lai.semi_bandit.workspace import BEST_V, BEST_Y, FORCE, PULL, TRIAL_W, V
-from ossb.kernels import kernel
+from ossb.kernels import kernel, separate_kernel
 
 MAX_ROUNDS = 80
 COLD_MARGIN = 0.5
@@ -119,7 +119,7 @@ def write(memory: SemiBanditMemory, factor: float, out: np.ndarray) -> None:
         out[memory.column_arm[z]] = factor * memory.held_rate[z]
 
 
-@kernel
+@separate_kernel
 def rates(
     arms: np.ndarray, phi: np.ndarray, kappa: float, memory: SemiBanditMemory, out: np.ndarray
 ) -> float:
