@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 
 import pytest
 
@@ -220,12 +221,44 @@ def test_events_are_resumed(campaign):
     campaign.post(f"{FIRST}/tell", {"id": decision["id"], "observation": 1})
     everything = _events(campaign, 3)
     assert [event["kind"] for event in everything] == ["created", "asked", "told"]
+    asked = {"id": decision["id"], "position": decision["arm"], "phase": decision["phase"]}
+    assert everything[1]["decisions"] == [asked]
     assert everything[2]["tells"] == [{"id": decision["id"], "observation": 1.0}]
     assert "memory" not in everything[0]
     resumed = _events(campaign, 1, headers={"last-event-id": "2"})
     assert resumed == everything[2:]
     bad = campaign.get(f"{FIRST}/events", headers={"last-event-id": "x"})
     assert bad.json()["error"]["field"] == "Last-Event-ID"
+
+
+def test_events_name_the_decisions_they_are_about(campaign):
+    several = campaign.post(f"{FIRST}/ask", {"n": 3, "lease_seconds": 1e-6}).json()["decisions"]
+    other = campaign.post(f"{FIRST}/ask", {}).json()["decisions"][0]
+    late = {"id": several[2]["id"], "observation": 0}
+    campaign.post(f"{FIRST}/tell", late)
+    campaign.post(f"{FIRST}/void", {"id": late["id"]})
+    found = {event["kind"]: event for event in _events(campaign, 6)}
+    ids = [decision["id"] for decision in several]
+    assert found["expired"]["ids"] == ids
+    assert [decision["id"] for decision in found["asked"]["decisions"]] == [other["id"]]
+    assert found["told"]["tells"][0]["id"] == found["voided"]["id"] == ids[2]
+    resumed = _events(campaign, 1, headers={"last-event-id": "1"})[0]
+    assert [decision["id"] for decision in resumed["decisions"]] == ids
+
+
+def test_a_stream_ends_when_its_token_is_revoked(campaign):
+    tokens = campaign.service.tokens
+    tokens.create("admin")
+    grant = tokens.grant_of(token := tokens.create("read"))
+    revoking = threading.Timer(0.2, lambda: (tokens.revoke(grant.id), wake()))
+
+    def wake():
+        campaign.loop.call_soon_threadsafe(campaign.service.registry.wake_all)
+
+    revoking.start()
+    headers = {"authorization": f"Bearer {token}"}
+    assert len(_events(campaign, 10**9, headers=headers)) == 1  # it ended by itself
+    revoking.join()
 
 
 def _events(local, count, headers=None):

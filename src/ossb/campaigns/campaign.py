@@ -13,7 +13,7 @@ from ossb.campaigns.asking import Players, choose, left_out_of, unit_of
 from ossb.campaigns.definition import create, definition, label
 from ossb.campaigns.description import described
 from ossb.campaigns.events import Event
-from ossb.campaigns.history import Decided, decided, told_of, with_lists
+from ossb.campaigns.history import Decided, decided, ids_in, told_of, with_lists
 from ossb.campaigns.importing import Row, add_up
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.ledger import TOLD
@@ -355,10 +355,10 @@ class Campaign:
         with self._journal.look() as state:
             return timeline(state, integer(bins, "bins", least=1), gaps)
 
-    def id_of(self, number: int) -> str:
-        """The id of the decision of a number."""
-        with self._journal.look() as state:
-            return state.decisions.id_of(number)
+    def ids_in(self, events: Iterable[Event]) -> list[list[str]]:
+        """The ids of the decisions that each of some events on disk is about."""
+        with self._journal.on_disk() as state:
+            return [ids_in(state, event) for event in events]
 
     def events(self, after: int = 0) -> Iterable[Event]:
         """The journal's events numbered above ``after``."""

@@ -54,6 +54,15 @@ class Journal:
             self._refresh()
             yield self._state
 
+    @contextmanager
+    def on_disk(self) -> Iterator[State]:
+        """The state with nothing on its way that another server's event may come before."""
+        with self._lock:
+            if self._storage.shared:
+                self.settle()
+            self._refresh()
+            yield self._state
+
     def events(self, after: int = 0) -> Iterator[Event]:
         """Events on disk numbered above ``after``."""
         return self._storage.read(self._name, after)

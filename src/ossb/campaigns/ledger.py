@@ -18,6 +18,7 @@ COLUMNS: dict[str, Any] = {
     "told": np.float64,  # when; 0 before
     "value": np.uint64,  # the bits of the number told, or the digest of a list
     "event": np.int64,  # the event that told it; 0 before
+    "origin": np.int64,  # the event that asked it
 }
 
 
@@ -42,8 +43,8 @@ class Decisions:
         """The columns with room to spare: quicker to write one entry of."""
         return self._columns
 
-    def add(self, arm: int, phase: int, asked: float, expires: float) -> int:
-        """Enter a decision; returns its number."""
+    def add(self, arm: int, phase: int, asked: float, expires: float, origin: int) -> int:
+        """Enter a decision that event ``origin`` asked; returns its number."""
         if self._size == self._columns["arm"].size:
             for name, column in self._columns.items():
                 self._columns[name] = np.concatenate([column, np.zeros_like(column)])
@@ -55,6 +56,7 @@ class Decisions:
         columns["asked"][place] = asked
         columns["expires"][place] = expires
         columns["status"][place] = PENDING
+        columns["origin"][place] = origin
         return place
 
     def renumber(self, arms: np.ndarray) -> None:
@@ -74,6 +76,10 @@ class Decisions:
         if number >= self._size or self.id_of(number) != id_:
             return None
         return number
+
+    def first_of(self, event: int) -> int:
+        """The first decision that an event asked: later events ask later decisions."""
+        return int(np.searchsorted(self.origin, event))
 
     def columns(self) -> dict[str, np.ndarray]:
         return {name: column[: self._size] for name, column in self._columns.items()}

@@ -17,7 +17,7 @@ from ossb.errors import OssbError
 from ossb.instances import from_dict
 from ossb.tally import Tally
 
-VERSION = 1
+VERSION = 2
 HASH = hashlib.sha256().digest_size
 
 
@@ -62,6 +62,7 @@ def fingerprint(state: State) -> str:
         return value.hex() if isinstance(value, bytes) else value
 
     content = {**_content(state), "definition": state.definition}
+    del content["decisions"]["origin"]  # younger than the fingerprints kept with old journals
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=plain).encode()).hexdigest()
 
 

@@ -70,8 +70,8 @@ class State:
             del self.keys[next(iter(self.keys))]
 
     def enter(self, decision: Decision, now: float, expires: float) -> None:
-        """Count a decision that is not told yet."""
-        number = self.decisions.add(decision.arm, decision.phase, now, expires)
+        """Count a decision of the event to come, which is not told yet."""
+        number = self.decisions.add(decision.arm, decision.phase, now, expires, self.number + 1)
         self.pending[number] = expires
         self.soonest = min(self.soonest, expires)
         decide(self.tally, decision)

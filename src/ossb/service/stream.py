@@ -5,6 +5,7 @@ where it was.
 """
 
 from collections.abc import AsyncIterator
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -53,10 +54,10 @@ async def _stream(call: Call, campaign: Campaign, after: int) -> AsyncIterator[b
                 return
             if not service.tokens.holds(call.grant):  # the token was revoked meanwhile
                 return
-            if found:
-                after = found[-1].number
+            if found is not None:
+                after, written = found
                 quiet = 0.0
-                yield b"".join(_written(campaign, event) for event in found)
+                yield written
                 continue
             pause = POLL if shared else QUIET
             await service.registry.wait(call.name, pause)
@@ -68,30 +69,36 @@ async def _stream(call: Call, campaign: Campaign, after: int) -> AsyncIterator[b
         service.metrics.streams -= 1
 
 
-def _read(campaign: Campaign, after: int) -> list[Event]:
-    found = []
-    for event in campaign.events(after):
-        found.append(event)
-        if len(found) == AT_ONCE:
-            break
-    return found
+def _read(campaign: Campaign, after: int) -> tuple[int, bytes] | None:
+    """The next events as they are sent, and the number of the last; not on the event loop.
+
+    A campaign's lock may be held by a policy that thinks.
+    """
+    found = list(islice(campaign.events(after), AT_ONCE))
+    if not found:
+        return None
+    named = zip(found, campaign.ids_in(found), strict=True)
+    return found[-1].number, b"".join(_written(event, ids) for event, ids in named)
 
 
-def _written(campaign: Campaign, event: Event) -> bytes:
+def _written(event: Event, ids: list[str]) -> bytes:
     content: dict[str, Any] = {k: v for k, v in event.content.items() if k not in INTERNAL}
     if event.kind == "asked":
         content["decisions"] = [
-            {"position": arm, "phase": PHASES[phase]} for arm, phase in content["decisions"]
+            {"id": id_, "position": arm, "phase": PHASES[phase]}
+            for id_, (arm, phase) in zip(ids, content["decisions"], strict=True)
         ]
     if event.kind == "told":
         content["tells"] = [
-            {"id": campaign.id_of(number), "observation": value}
-            for number, value in content["tells"]
+            {"id": id_, "observation": value}
+            for id_, (_, value) in zip(ids, content["tells"], strict=True)
         ]
     if event.kind == "voided":
-        content["id"] = campaign.id_of(content.pop("number"))
+        (content["id"],) = ids
+        del content["number"]
     if event.kind == "expired":
-        content["ids"] = [campaign.id_of(number) for number in content.pop("numbers")]
+        content["ids"] = ids
+        del content["numbers"]
     data = {"number": event.number, "kind": event.kind, "time": event.time, **content}
     text = msgspec.json.encode(data)
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.number, event.kind.encode(), text)
