@@ -67,13 +67,10 @@ def test_two_lines_give_a_frame(results):
 
 
 def test_pandas_where_it_is_installed(results, monkeypatch):
-    class Frame(dict):
-        pass
-
-    monkeypatch.setitem(
-        __import__("sys").modules, "pandas", type("pandas", (), {"DataFrame": Frame})
-    )
-    assert len(results.to_pandas()["regret"]) == results.frame().height
+    frame = results.to_pandas()
+    assert list(frame.columns) == results.frame().columns
+    assert frame["regret"].tolist() == results.frame()["regret"].to_list()
+    assert frame.dtypes["regret"] == "float64"
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(InputError, match="`pandas` must be installed"):
         results.to_pandas()

@@ -1,0 +1,146 @@
+"""A policy that decides and learns in this process, with nothing kept on disk.
+
+The bridges to other packages stand on it: they keep their own books, and call a policy as they
+call theirs.  Unlike a campaign's, a decision counts once its outcome is told.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ossb.campaigns.player import Player
+from ossb.campaigns.rosters import extended, moves
+from ossb.errors import InputError
+from ossb.fields import integer, number
+from ossb.instances import from_dict
+from ossb.structures.base import Instance
+from ossb.tally import Decision, Tally, decide, empty_tally, observe
+
+
+class Learner:
+    """A policy at play on the listed arms of an instance.
+
+    Parameters
+    ----------
+    instance
+        What is known of the arms, or the keys of an instance; its true parameter is not used.
+    policy
+        A name, or a table with a name and parameters.
+    """
+
+    def __init__(
+        self,
+        instance: Instance | Mapping[str, Any],
+        policy: str | Mapping[str, Any] = "hgl",
+        seed: int = 0,
+    ) -> None:
+        found: Any = from_dict(dict(instance)) if isinstance(instance, Mapping) else instance
+        if not isinstance(found, Instance):
+            raise InputError("instance", "be an instance, or the keys of one", found)
+        if found.n_arms is None:  # type: ignore[attr-defined]
+            raise InputError("instance", "list its arms")
+        self.instance: Any = found
+        self._chosen = {"name": policy} if isinstance(policy, str) else dict(policy)
+        self._rng = np.random.default_rng(integer(seed, "seed"))
+        self.retired: set[int] = set()
+        self._last = Decision(-1, 0)
+        self._settle()
+        self.tally = self._fresh_tally()
+
+    def _settle(self) -> None:
+        """Make the policy anew: of the arms as they are now, with a fresh memory."""
+        self._player = Player(self.instance, self._chosen, sorted(self.retired))
+        self._memory = self._player.policy.start()
+        self.shown: list[list[int]] = self.instance.showing()
+
+    def _fresh_tally(self) -> Tally:
+        n_components = 1 + max(max(shown, default=-1) for shown in self.shown)
+        return empty_tally(n_components, len(self.shown))
+
+    @property
+    def one_reward_each(self) -> bool:
+        """Whether each arm shows one number, its reward."""
+        own = all(shown == [arm] for arm, shown in enumerate(self.shown))
+        return own and bool(self.instance.shows_rewards())
+
+    def choose(self, available: Sequence[int] | None = None) -> int:
+        """The arm to play, of those available."""
+        player, memory = self._player, self._memory
+        if available is not None:
+            wanted = {self._arm(arm) for arm in available} - self.retired
+            if not wanted:
+                raise InputError("available", "hold an arm that is not retired", list(available))
+            if len(wanted) < len(self.shown) - len(self.retired):
+                left_out = sorted(set(range(len(self.shown))) - wanted)
+                player = Player(self.instance, self._chosen, left_out)
+                memory = player.policy.start()
+        self._last = player.select(self.tally, memory, self._rng)
+        return self._last.arm
+
+    def learn(self, arm: int, *values: float) -> None:
+        """Enter what a play showed, signed so that more is better where it is a reward."""
+        place = self._arm(arm)
+        shown = self.shown[place]
+        if len(values) != len(shown):
+            raise InputError("observation", f"hold {len(shown)} numbers", list(values))
+        family = self.instance.observed_family
+        read = [number(value, "observation") for value in values]
+        for value in read:
+            if not family.covers(value):
+                kind = self.instance.observation
+                raise InputError("observation", f"be a possible {kind} observation", value)
+        if self._last.arm == place:  # a play that nobody asked for has no phase
+            decide(self.tally, self._last)
+        else:
+            self.tally.plays[place] += 1
+        self._last = Decision(-1, 0)
+        for component, value in zip(shown, read, strict=True):
+            observe(self.tally, component, value)
+        self.tally.clock[0] += 1
+
+    def forget(self) -> None:
+        """Start again, with nothing learnt."""
+        self._settle()
+        self.tally = self._fresh_tally()
+
+    def add(self, **keys: Any) -> int:
+        """Add an arm; what it brings depends on the structure, see ``ossb.campaigns.rosters``."""
+        old, before = self.instance, self.tally
+        self.instance = extended(old, keys)
+        self._settle()
+        self.tally = self._fresh_tally()
+        moved = moves(old, self.instance)
+        for name, places in (("plays", moved["arms"]), ("counts", moved["components"])):
+            getattr(self.tally, name)[places] = getattr(before, name)
+        self.tally.means[moved["components"]] = before.means
+        self.tally.phases[:] = before.phases
+        self.tally.clock[:] = before.clock
+        return int(self.instance.n_arms) - 1
+
+    def retire(self, arm: int) -> None:
+        """Play an arm no more."""
+        place = self._arm(arm)
+        if len(self.retired | {place}) == len(self.shown):
+            raise InputError("arm", "leave one that is not retired", arm)
+        self.retired.add(place)
+        self._settle()
+
+    def estimates(self) -> np.ndarray:
+        """The reward of each arm as it is estimated; NaN where nothing is known of it."""
+        instance = self.instance
+        if hasattr(instance, "model") and instance.unprojected() is None:
+            model = instance.model()
+            if model.unseen(self.tally) < 0:  # enough is known for an estimate that uses Θ
+                memory = model.start()
+                model.project(self.tally, memory)
+                return np.array(memory.rewards)
+        unseen = np.array([any(self.tally.counts[c] == 0 for c in shown) for shown in self.shown])
+        rewards = np.array([self.tally.means[shown].sum() for shown in self.shown])
+        return np.where(unseen, np.nan, rewards)
+
+    def _arm(self, arm: Any) -> int:
+        place = integer(arm, "arm")
+        if place >= len(self.shown):
+            raise InputError("arm", f"be below {len(self.shown)}", place)
+        return place
