@@ -21,8 +21,9 @@ def free_port():
 class Server:
     """A server on a port of its own, that can be started again and again."""
 
-    def __init__(self, storage, log, port=None, level="warning"):
+    def __init__(self, storage, log, port=None, level="warning", environment=None):
         self.storage, self.log, self.level = storage, log, level
+        self.environment = environment or {}
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.process = None
@@ -33,7 +34,8 @@ class Server:
                 [SCRIPT, "serve", "--storage", self.storage, "--port", str(self.port)]
                 + ["--log-level", self.level],
                 stderr=log,
-                env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+                env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+                | self.environment,
             )
         if wait:
             self.wait()
