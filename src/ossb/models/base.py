@@ -76,3 +76,15 @@ class Model(Protocol):
         over their sum.  Returns the leader.
         """
         ...
+
+
+class Doubting(Model, Protocol):
+    """A model that also says what stands against each arm by itself."""
+
+    def doubt(self, tally: Tally, memory: Any, order: np.ndarray, out: np.ndarray) -> None:
+        """The likelihood ratio of the best parameter against the best one with arm x optimal.
+
+        From what was told alone; 0 for an arm that nothing speaks against.  ``order`` is room
+        for the arms in some order, kept from round to round.
+        """
+        ...

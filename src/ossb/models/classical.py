@@ -35,6 +35,45 @@ def pooled_ratio(family: Family, p: float, n: float, q: float, m: float) -> floa
     return n * family.kl(p, pooled) + m * family.kl(q, pooled)
 
 
+@kernel
+def sort_by_mean(means: np.ndarray, order: np.ndarray) -> None:
+    """Sort arms by falling mean, from the order they were in: in most rounds nearly right."""
+    for place in range(1, order.shape[0]):
+        arm, hole = order[place], place
+        while hole > 0 and means[order[hole - 1]] < means[arm]:
+            order[hole] = order[hole - 1]
+            hole -= 1
+        order[hole] = arm
+
+
+@kernel
+def pooled_with_higher(family: Family, arm: int, tally: Tally, order: np.ndarray) -> float:
+    """min Σ N d(mean, λ) over means λ with their largest at an arm; ``order`` is by falling mean.
+
+    All arms pooled have the same λ, their common mean, and no arm left out is above it.
+    """
+    if tally.counts[arm] == 0:
+        return 0.0
+    mass = float(tally.counts[arm])
+    total = mass * tally.means[arm]
+    pooled = 0
+    for place in range(order.shape[0]):
+        x = order[place]
+        if x != arm and tally.counts[x] > 0:
+            if tally.means[x] <= total / mass:
+                break
+            mass += tally.counts[x]
+            total += tally.counts[x] * tally.means[x]
+        pooled = place + 1
+    level = total / mass
+    deviance = tally.counts[arm] * family.kl(tally.means[arm], level)
+    for place in range(pooled):
+        x = order[place]
+        if x != arm and tally.counts[x] > 0:
+            deviance += tally.counts[x] * family.kl(tally.means[x], level)
+    return deviance
+
+
 @record
 class ClassicalModel(NamedTuple):
     """Arms that tell nothing of one another.
@@ -101,6 +140,14 @@ class ClassicalModel(NamedTuple):
                     settled = min(settled, count * self.family.kl(mean, top))
         memory.numbers[WEAKEST] = weakest
         memory.numbers[SETTLED] = settled
+
+    def doubt(
+        self, tally: Tally, memory: ClassicalMemory, order: np.ndarray, out: np.ndarray
+    ) -> None:
+        """To be the best, an arm is pooled with those above it, highest first."""
+        sort_by_mean(tally.means, order)
+        for x in range(self.n_arms):
+            out[x] = pooled_with_higher(self.family, x, tally, order)
 
     def weigh(self, tally: Tally, memory: ClassicalMemory) -> int:
         leader = 0

@@ -145,6 +145,15 @@ class FiniteModel(NamedTuple):
         memory.numbers[WEAKEST] = weakest
         memory.numbers[SETTLED] = settled
 
+    def doubt(self, tally: Tally, memory: FiniteMemory, order: np.ndarray, out: np.ndarray) -> None:
+        """An arm that is best under no parameter is out of the question."""
+        self.project(tally, memory)
+        for x in range(self.n_arms):
+            out[x] = math.inf
+        for k in range(self.parameters.shape[0]):
+            ratio = memory.losses[k] - memory.losses[memory.chosen[0]]
+            out[self.best[k]] = min(out[self.best[k]], ratio)
+
     def weigh(self, tally: Tally, memory: FiniteMemory) -> int:
         leader = self.project(tally, memory)
         chosen = memory.chosen[0]

@@ -151,6 +151,31 @@ class UnimodalModel(NamedTuple):
                 weakest = min(weakest, max(deviance - least, 0.0))
         return weakest
 
+    def doubt(
+        self, tally: Tally, memory: UnimodalMemory, order: np.ndarray, out: np.ndarray
+    ) -> None:
+        fit, means, weights = memory.fit, tally.means, memory.weights
+        for x in range(self.n_arms):
+            weights[x] = tally.counts[x]
+        if self.path.shape[0] > 0:
+            line_deviances(self.family, self.path, means, weights, fit)
+        least = math.inf
+        for x in range(self.n_arms):
+            out[x] = mode_deviance(
+                self.family,
+                self.starts,
+                self.neighbours,
+                self.path,
+                x,
+                means,
+                weights,
+                math.inf,
+                fit,
+            )
+            least = min(least, out[x])
+        for x in range(self.n_arms):
+            out[x] -= least
+
     def weigh(self, tally: Tally, memory: UnimodalMemory) -> int:
         fit, weights, centres = memory.fit, memory.weights, memory.centres
         for x in range(self.n_arms):
