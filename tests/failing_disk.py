@@ -176,6 +176,8 @@ def fill(folder, times, tries=60):
         _create(server.port)
         failures, slowest = 0, 0.0
         for round_ in range(times):
+            for _ in range(tries):
+                assert caller.step()
             disk.fail(WRITES | STICKY | (HALF if round_ % 2 else 0), 1 + round_, errno.ENOSPC)
             before = caller.refused
             for _ in range(tries):

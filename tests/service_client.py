@@ -12,10 +12,11 @@ from ossb.client import Client
 
 def main(url, name, seed):
     chance = random.Random(seed)
+    lease = chance.choice((0.05, 3600.0))  # what some leave behind expires while others ask
     print("begun", flush=True)
     with Client(url, sleep=lambda seconds: time.sleep(min(seconds, 0.05))) as client:
         while True:
-            decision = client.ask(name)[0]
+            decision = client.ask(name, lease_seconds=lease)[0]
             print("asked", decision.id, flush=True)
             time.sleep(chance.uniform(0, 0.005))
             value = chance.getrandbits(1)

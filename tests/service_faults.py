@@ -74,11 +74,11 @@ class Worker(threading.Thread):
                     raise
 
 
-def compare(storage, workers):
+def compare(storage, workers, strangers=0):
     """What is in the store against what was acknowledged.
 
     A client that was killed may have asked once more than it could say, and told what it said it
-    was about to tell.
+    was about to tell; so may ``strangers`` that asked and were refused.
     """
     store = open_storage(storage)
     try:
@@ -106,8 +106,10 @@ def compare(storage, workers):
         "lost": lost,
         "twice": len(asked) - len(set(asked)) + abs(sum(stands["plays"]) - len(told)),
         "invented": sum(told[id_] != telling.get(id_) for id_ in told)
-        + max(0, len(found.keys() - set(asked)) - killed),
+        + max(0, len(found.keys() - set(asked)) - killed - strangers),
         "unaccounted": len(history) - states["told"] - stands["pending"] - states["expired"],
+        "pending": stands["pending"],
+        "expired": states["expired"],
     }
 
 
@@ -191,7 +193,7 @@ def bad_network(folder, tells, clients, seed=0):
     proxy = Proxy(server.port, seed)
     threading.Thread(target=proxy.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{proxy.server_address[1]}"
-    workers = [Worker([url], f"{seed}-{i}", tells // clients) for i in range(clients)]
+    workers = [Worker([url], f"{seed}-{i}", -(-tells // clients)) for i in range(clients)]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -306,12 +308,35 @@ def kill_postgresql(folder, postgresql, storage, kills, clients, seed=0):
     workers = [Worker([server.url], f"{seed}-{i}") for i in range(clients)]
     for worker in workers:
         worker.start()
+    refused = otherwise = 0
     for _ in range(kills):
         time.sleep(0.3)
         postgresql.kill()
+        status, retry_after = _ask_once(server.port)
+        refused += status == 503 and retry_after is not None
+        otherwise += status != 503 or retry_after is None
         postgresql.start()
     time.sleep(0.5)
     _finish(workers)
     crashed = server.process.poll() is not None
     code = server.stop()
-    return {**compare(storage, workers), "kills": kills, "crashed": crashed, "exit_code": code}
+    return {
+        **compare(storage, workers, strangers=kills),
+        "kills": kills,
+        "refused": refused,
+        "otherwise": otherwise,
+        "crashed": crashed,
+        "exit_code": code,
+    }
+
+
+def _ask_once(port):
+    """An ask without retries: its status, and when it says to come back."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        connection.request("POST", f"/v1/campaigns/{NAME}/ask", "{}")
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status, answer.getheader("Retry-After")
+    finally:
+        connection.close()

@@ -34,14 +34,6 @@ def build(path, rounds):
         return list(campaign.events())
 
 
-def read(path):
-    store = open_storage(f"sqlite:///{path}")
-    try:
-        return list(store.read("c"))
-    finally:
-        store.close()
-
-
 def damage_log(folder, places, seed=0, rounds=40):
     """Cut or flip the write-ahead log at many places: a prefix of the commits remains.
 
@@ -52,7 +44,7 @@ def damage_log(folder, places, seed=0, rounds=40):
     events = build(source, rounds)
     log = Path(f"{source}-wal").read_bytes()
     prefixes = set()
-    for _ in range(places):
+    for number in range(places):
         at = rng.randrange(len(log))
         if rng.random() < 0.5:
             damaged = log[:at]
@@ -61,22 +53,24 @@ def damage_log(folder, places, seed=0, rounds=40):
         shutil.copyfile(source, target)
         Path(f"{target}-shm").unlink(missing_ok=True)
         Path(f"{target}-wal").write_bytes(damaged)
-        found = read(target)
+        store = open_storage(f"sqlite:///{target}")
+        found = list(store.read("c"))
         assert found == events[: len(found)], at
         prefixes.add(len(found))
         if found:
-            store = open_storage(f"sqlite:///{target}")
             campaign = Campaign(store, "c")
             assert campaign.check() == campaign.number == len(found)
-            campaign.ask()
-            store.close()
+            if number % 8 == 0:
+                campaign.ask()
+        store.close()
     return places, len(prefixes)
 
 
 def flip_file(folder, places, seed=0, rounds=40):
     """Flip bits of the main file: all events are as written, or the store says what is not.
 
-    Returns how many flips were found, and how many hit what no event needs.
+    Returns how many flips were found, how many hit what no event needs, and how many of those
+    found stand in an event that can still be read and was named.
     """
     rng = random.Random(seed)
     original, target = folder / "original.db", folder / "target.db"
@@ -86,22 +80,45 @@ def flip_file(folder, places, seed=0, rounds=40):
             campaign.tell(decision.id, 1)
         events = list(campaign.events())
     content = original.read_bytes()
-    found = harmless = 0
+    found = harmless = named = 0
     for _ in range(places):
         at = rng.randrange(len(content))
         flipped = content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1 :]
         for tail in ("-wal", "-shm"):
             Path(f"{target}{tail}").unlink(missing_ok=True)
         target.write_bytes(flipped)
+        damage = None
         try:
             campaign = Campaign.open(f"sqlite:///{target}", "c")
-        except (Corrupt, InputError, Unknown, Unavailable):
+        except (Corrupt, InputError, Unknown, Unavailable) as error:
+            damage = error
+        if damage is not None:
             found += 1
+            bad = first_bad(target, events)
+            if bad is not None and isinstance(damage, Corrupt):
+                assert f"event {bad} " in str(damage), (at, bad, str(damage))
+                named += 1
             continue
         with campaign:
             assert list(campaign.events()) == events, at
         harmless += 1
-    return found, harmless
+    return found, harmless, named
+
+
+def first_bad(path, events):
+    """The first event that SQLite itself reads otherwise than it was written; None if none."""
+    query = "SELECT number, kind, time, body, digest FROM events ORDER BY campaign, number"
+    connection = sqlite3.connect(path)
+    try:
+        rows = connection.execute(query).fetchall()
+    except (sqlite3.Error, UnicodeDecodeError):
+        return None
+    finally:
+        connection.close()
+    for event, row in zip(events, rows, strict=False):
+        if tuple(event) != row:
+            return event.number
+    return len(rows) + 1 if len(rows) < len(events) else None
 
 
 class Worker:

@@ -38,3 +38,11 @@ def _short(value: Any) -> str:
     text = value if isinstance(value, str) else repr(value)
     text = " ".join(text.split())
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+class InUse(OssbError):
+    """Another process has the store; ``url`` is where that one serves it, if it does."""
+
+    def __init__(self, message: str, url: str = "") -> None:
+        super().__init__(message)
+        self.url = url

@@ -1,4 +1,4 @@
-"""Fewer of each fault than ``benchmarks/faults.py`` runs on demand."""
+"""Fewer of each fault than ``benchmarks/reliability.py`` runs on demand."""
 
 import pytest
 
@@ -12,8 +12,9 @@ def test_a_damaged_log_leaves_a_prefix_of_the_commits(tmp_path):
 
 
 def test_a_flipped_bit_in_the_file_is_found_or_harmless(tmp_path):
-    found, harmless = store_faults.flip_file(tmp_path, 150)
+    found, harmless, named = store_faults.flip_file(tmp_path, 150)
     assert found > 30
+    assert named > 10
     assert found + harmless == 150
 
 

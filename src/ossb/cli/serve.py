@@ -19,6 +19,7 @@ def serve(
 
     On any address but this machine's own it needs a token: ossb token create --scope admin
     """
+    _refuse_if_served(storage)
     from importlib.util import find_spec
 
     from ossb.errors import InputError
@@ -31,10 +32,30 @@ def serve(
             raise InputError("ossb serve", must)
     from ossb.campaigns import open_storage
 
-    store = open_storage(storage)  # first of all: a store in use is said at once
+    store = open_storage(storage)
     try:
         from ossb.service.server import serve as run
 
         run(store, host, port, log_level)
     finally:
         store.close()
+
+
+def _refuse_if_served(storage: str) -> None:
+    """Say at once that a store is in use, before anything that takes time to load."""
+    import fcntl
+    import os
+
+    from ossb.errors import InUse
+
+    path = storage.removeprefix("sqlite:///")
+    try:
+        handle = os.open(f"{path}.lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:  # a new store, or none in a file
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        raise InUse(f"{path} is in use by another process") from None
+    finally:
+        os.close(handle)

@@ -6,20 +6,13 @@ from typing import Protocol
 
 from ossb.campaigns.events import GENESIS, Event
 from ossb.errors import InputError, OssbError
+from ossb.errors import InUse as InUse  # of the command line too, which loads nothing heavy
 
 NO_END = 2**62
 
 
 class Conflict(OssbError):
     """Somebody else appended first."""
-
-
-class InUse(OssbError):
-    """Another process has the store; ``url`` is where that one serves it, if it does."""
-
-    def __init__(self, message: str, url: str = "") -> None:
-        super().__init__(message)
-        self.url = url
 
 
 class Unavailable(OssbError):
