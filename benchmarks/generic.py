@@ -1,6 +1,6 @@
 """The generic engine on small polytopes: cold, warm, and against cutting planes by CVXPY.
 
-    python benchmarks/generic.py [--repeats N]
+    python benchmarks/generic.py [--repeats N] [--quick]
 
 Times are CPU time of this process in milliseconds, medians; compare ratios of one run.
 """
@@ -105,7 +105,9 @@ def by_cvxpy(instance, gap=1e-6):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5)
-    repeats = parser.parse_args().repeats
+    parser.add_argument("--quick", action="store_true", help="one repeat")
+    options = parser.parse_args()
+    repeats = 1 if options.quick else options.repeats
     print(
         f"{'instance':28}{'value':>10}{'gap':>9}{'rounds':>7}{'cold':>8}{'kept':>8}"
         f"{'warm':>8}{'CVXPY':>9}{'ratio':>7}"

@@ -1,6 +1,6 @@
 """How fast and how reliable linear bounds are: ``python benchmarks/linear.py [--quick]``.
 
-Times are of the compiled kernels, called from Python; compare them as ratios of one run.
+Times are CPU times of the compiled kernels, called from Python; compare them as ratios of one run.
 """
 
 import argparse
@@ -15,7 +15,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
-from linear_families import FAMILIES, draw, recertified_gap, unit  # noqa: E402
+from families.linear import FAMILIES, draw, recertified_gap, unit  # noqa: E402
 from ossb.graves_lai.linear import rates, solve, start  # noqa: E402
 from ossb.graves_lai.linear.held import verify  # noqa: E402
 from ossb.graves_lai.linear.memory import COLD, NEWTON, PLAYED, WEIGHTED  # noqa: E402
@@ -27,9 +27,9 @@ GAP = 1e-6
 
 
 def timed(function, *arguments):
-    begun = time.perf_counter()
+    begun = time.process_time()
     result = function(*arguments)
-    return result, time.perf_counter() - begun
+    return result, time.process_time() - begun
 
 
 def cold(arms, best, gaps, gap=GAP):

@@ -188,7 +188,9 @@ def compile_seconds() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
+    parser.add_argument("--no-compile", action="store_true", help="leave the last table out")
+    options = parser.parse_args()
+    quick = options.quick
     measure(20, 1, 1)  # compiles
     header = ["K", "build", "cold", "HiGHS", "ratio", "verify"]
     for t in TIMES:
@@ -203,7 +205,8 @@ def main() -> None:
             cells += [row[f"warm HiGHS {t}"] / row[f"warm {t}"], row[f"pivots {t}"]]
         text = "".join(f"{cell:11.1f}" for cell in cells)
         print(f"{n:11d}{text}{row['gap']:11.0e}{row['difference']:11.0e}", flush=True)
-    compile_seconds()
+    if not options.no_compile:
+        compile_seconds()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Regret of ``hgl`` on dueling, semi-bandit, Lipschitz and logistic bandits, and µs per round.
 
     python benchmarks/regret_structured.py [--horizon 10000] [--trials 200] [--policy hgl]
-        [--only dueling] [--references DIR]
+        [--only dueling] [--references DIR] [--quick]
 
 Mean regret ± standard error beside the reference numbers published for the same rule and the
 same instances at 10⁵ rounds, and for 10⁴ those of an independent implementation.  Times are
@@ -142,7 +142,10 @@ def main():
     parser.add_argument("--policy", default="hgl")
     parser.add_argument("--only", choices=GROUPS)
     parser.add_argument("--references", type=pathlib.Path, default=FOLDER)
+    parser.add_argument("--quick", action="store_true", help="20 trials of 1000 rounds")
     options = parser.parse_args()
+    if options.quick:
+        options.horizon, options.trials = 1000, 20
     print(f"{options.policy}, {options.horizon} rounds, {options.trials} trials")
     heads = ("regret", "max", "10⁴", "10⁵", "µs")
     print(

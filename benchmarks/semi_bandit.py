@@ -1,6 +1,6 @@
 """Semi-bandit bounds: success, time, a reference, scale, warm rates and what compiling costs.
 
-    python benchmarks/semi_bandit.py [--quick]
+    python benchmarks/semi_bandit.py [--quick] [--part sizes]
 
 Times are CPU time of one core, compilation excluded.  A solve counts as a success if both of
 its bounds, recomputed in long double from the arms alone, are within 1e-6.  The reference is
@@ -182,14 +182,22 @@ def table_of_compiling(quick):
         print(f"{name}: {float(done.stdout):.1f}", flush=True)
 
 
+PARTS = {
+    "sizes": table_of_sizes,
+    "warm": table_of_warm_rates,
+    "scale": table_of_scale,
+    "compiling": table_of_compiling,
+}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
-    table_of_sizes(quick)
-    table_of_warm_rates(quick)
-    table_of_scale(quick)
-    table_of_compiling(quick)
+    parser.add_argument("--part", choices=PARTS, help="only one table")
+    options = parser.parse_args()
+    for name, table in PARTS.items():
+        if options.part in (None, name):
+            table(options.quick)
 
 
 if __name__ == "__main__":

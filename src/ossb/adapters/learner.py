@@ -27,6 +27,9 @@ class Learner:
         What is known of the arms, or the keys of an instance; its true parameter is not used.
     policy
         A name, or a table with a name and parameters.
+    compiled
+        Compile the policy first, which takes seconds the first time: its steps are then several
+        times as fast, and decide the same.
     """
 
     def __init__(
@@ -34,6 +37,7 @@ class Learner:
         instance: Instance | Mapping[str, Any],
         policy: str | Mapping[str, Any] = "hgl",
         seed: int = 0,
+        compiled: bool = False,
     ) -> None:
         found: Any = from_dict(dict(instance)) if isinstance(instance, Mapping) else instance
         if not isinstance(found, Instance):
@@ -43,6 +47,7 @@ class Learner:
         self.instance: Any = found
         self._chosen = {"name": policy} if isinstance(policy, str) else dict(policy)
         self._rng = np.random.default_rng(integer(seed, "seed"))
+        self._compiled = compiled
         self.retired: set[int] = set()
         self._last = Decision(-1, 0)
         self._settle()
@@ -51,6 +56,8 @@ class Learner:
     def _settle(self) -> None:
         """Make the policy anew: of the arms as they are now, with a fresh memory."""
         self._player = Player(self.instance, self._chosen, sorted(self.retired))
+        if self._compiled:
+            self._player.compile()
         self._memory = self._player.policy.start()
         self.shown: list[list[int]] = self.instance.showing()
 

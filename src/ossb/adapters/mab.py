@@ -30,6 +30,8 @@ class MAB:
         What is known of the arms, or the keys of an instance; classical by default.
     observation
         How rewards are distributed where no instance is given.
+    compiled
+        Compile the policy first, which takes seconds the first time.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class MAB:
         *,
         instance: Instance | Mapping[str, Any] | None = None,
         observation: str = "gaussian",
+        compiled: bool = False,
     ) -> None:
         names = list(arms)
         if len(set(names)) != len(names):
@@ -52,7 +55,7 @@ class MAB:
             }
         self.learning_policy = learning_policy
         self.seed = seed
-        self._learner = Learner(instance, learning_policy, seed)
+        self._learner = Learner(instance, learning_policy, seed, compiled)
         if len(self._learner.shown) != len(names):
             raise InputError("arms", f"be {len(self._learner.shown)}, as in the instance", names)
         if not self._learner.one_reward_each:

@@ -27,6 +27,8 @@ class RiverPolicy(bandit.base.Policy):
         arms as are met.  Arms go by their names where they have some, else by their numbers.
     observation
         How rewards are distributed where no instance is given.
+    compiled
+        Compile the policy first, which takes seconds the first time.
     """
 
     def __init__(
@@ -36,16 +38,18 @@ class RiverPolicy(bandit.base.Policy):
         observation: str = "bernoulli",
         burn_in: int = 0,
         seed: int = 0,
+        compiled: bool = False,
     ) -> None:
         super().__init__(reward_obj=stats.Mean(), burn_in=burn_in)
         self.policy = policy
         self.instance = instance
         self.observation = observation
         self.seed = seed
+        self.compiled = compiled
         self._places: dict[Arm, int] = {}
         self._learner: Learner | None = None
         if instance is not None:
-            self._learner = Learner(instance, policy, seed)
+            self._learner = Learner(instance, policy, seed, compiled)
             if not self._learner.one_reward_each:
                 raise InputError("instance", "have arms that each show their reward")
             names = self._learner.instance.arm_names or range(len(self._learner.shown))
@@ -71,7 +75,10 @@ class RiverPolicy(bandit.base.Policy):
         if self._learner is None:
             keys = {"structure": "classical", "n_arms": len(self._places)}
             self._learner = Learner(
-                {**keys, "observation": self.observation}, self.policy, self.seed
+                {**keys, "observation": self.observation},
+                self.policy,
+                self.seed,
+                self.compiled,
             )
         else:
             for _ in fresh:

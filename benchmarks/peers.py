@@ -1,0 +1,212 @@
+"""Side by side with other packages, each in an environment of its own; writes the page.
+
+    python benchmarks/peers.py [--quick] [--page docs/benchmarks.md]
+
+Peers are installed from ``benchmarks/peers/*.txt`` into ``build/peers``.  One that does not
+install is said to, and left out.  A quick run writes no page unless it is told where.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path.insert(0, str(HERE / "peers"))
+
+from rounds import MEANS, microseconds  # noqa: E402
+
+from ossb import Classical, simulate  # noqa: E402
+from ossb.adapters.learner import Learner  # noqa: E402
+
+PEERS = {"smpybandits": "SMPyBandits", "river": "river", "mabwiser": "MABWiser"}
+POLICIES = ("ossb", "kl-ucb", "thompson", "dmed", "ucb1", "hgl")
+SOLVERS = {
+    "Linear arms: the semidefinite program by Clarabel, and through CVXPY": (
+        "linear.py", "--part", "b",
+    ),
+    "Sets of items, semi-bandit feedback: the convex program through CVXPY": (
+        "semi_bandit.py", "--quick", "--part", "sizes",
+    ),
+    "Polytopes: cutting planes with each alternative through CVXPY": (
+        "generic.py", "--repeats", "3",
+    ),
+    "Lipschitz means: the linear program by HiGHS, cold and from the last basis": (
+        "lipschitz.py", "--quick", "--no-compile",
+    ),
+}  # fmt: skip
+QUICK = 500
+FULL = 5000
+
+
+def installed(name):
+    """The interpreter of a peer's environment, made where it is missing; None with a reason."""
+    folder = ROOT / "build" / "peers" / name
+    wanted = (HERE / "peers" / f"{name}.txt").read_text()
+    stamp = folder / "installed.txt"
+    python = folder / "bin" / "python"
+    if not (stamp.is_file() and stamp.read_text() == wanted):
+        print(f"installing {PEERS[name]} into {folder.relative_to(ROOT)}", flush=True)
+        venv.create(folder, with_pip=True, clear=True)
+        command = [python, "-m", "pip", "install", "--quiet", "-r", HERE / "peers" / f"{name}.txt"]
+        made = subprocess.run(command, capture_output=True, text=True)
+        if made.returncode != 0:
+            return None, made.stderr.strip().splitlines()[-1]
+        stamp.write_text(wanted)
+    return python, ""
+
+
+def theirs(name, rounds):
+    """CPU µs a round of a peer's policies, or why there are none."""
+    python, reason = installed(name)
+    if python is None:
+        return {}, reason
+    script = HERE / "peers" / f"play_{name}.py"
+    run = subprocess.run([python, script, str(rounds)], capture_output=True, text=True)
+    if run.returncode != 0:
+        return {}, run.stderr.strip().splitlines()[-1]
+    return json.loads(run.stdout.strip().splitlines()[-1]), ""
+
+
+def ours(policy, rounds):
+    """CPU µs a round: interpreted and compiled steps called from Python, and the simulator."""
+    instance = Classical(observation="bernoulli", theta=MEANS)
+
+    def called(compiled):
+        def make(seed):
+            learner = Learner(instance, policy, seed, compiled)
+            return learner.choose, learner.learn
+
+        return microseconds(make, rounds)
+
+    result = simulate(instance, [policy], 10 * rounds, trials=3).policies[0]
+    return called(False), called(True), 1e6 * result.seconds / (30 * rounds)
+
+
+def policy_rows(rounds):
+    """Rows of the first table: policy, package, µs a round, and the ratios to ours."""
+    peers = {name: theirs(name, rounds) for name in PEERS}
+    rows, notes = [], []
+    for policy in POLICIES:
+        plain, step, loop = ours(policy, rounds)
+        rows.append((policy, "ossb", plain, step, loop))
+        for name, (found, _) in peers.items():
+            if policy in found:
+                rows.append((policy, PEERS[name], found[policy]))
+    for name, (_, reason) in peers.items():
+        if reason:
+            notes.append(f"{PEERS[name]} does not run here: {reason}")
+    return rows, notes
+
+
+def policy_table(rows):
+    """The first table in Markdown."""
+    lines = [
+        "| policy | package | CPU µs a round | ÷ ours, a compiled step | ÷ ours, simulating |",
+        "|---|---|--:|--:|--:|",
+    ]
+    for policy, package, *times in rows:
+        if package == "ossb":
+            plain, step, loop = times
+            lines += [
+                f"| {policy} | ossb, an interpreted step | {plain:.1f} | {plain / step:.1f} | |",
+                f"| {policy} | ossb, a compiled step | {step:.1f} | 1 | |",
+                f"| {policy} | ossb, simulating | {loop:.2f} | | 1 |",
+            ]
+        else:
+            other = times[0]
+            lines.append(
+                f"| {policy} | {package} | {other:.1f} | {other / step:.1f} | {other / loop:.0f} |"
+            )
+    return lines
+
+
+def solver_tables(quick):
+    """What the benchmarks of the bounds print, by title."""
+    found = {}
+    for title, (script, *arguments) in SOLVERS.items():
+        if quick and "--quick" not in arguments:
+            arguments = [*arguments, "--quick"]
+        command = [sys.executable, "-W", "ignore", HERE / script, *arguments]
+        run = subprocess.run(command, capture_output=True, text=True)
+        if run.returncode != 0:
+            sys.exit(f"{script} failed:\n{run.stderr}")
+        found[title] = (f"benchmarks/{script} {' '.join(arguments)}", run.stdout.strip("\n"))
+    return found
+
+
+METHOD = """\
+# Benchmarks
+
+Written by `make bench` (`python benchmarks/peers.py`): nothing here is typed by hand.
+
+## Policies, by the round
+
+{n_arms} Bernoulli arms with means from {low} to {high}.  A round is one choice and one update.
+Every package runs in an environment of its own, with the versions of `benchmarks/peers/*.txt`,
+in the same loop (`benchmarks/peers/rounds.py`) over rewards drawn beforehand; times are CPU times
+of one core, medians of three runs of {rounds:,} rounds.  Compare ratios: they are of one run on one
+machine.
+
+Ours stand there three times: *an interpreted step*, called from Python as the others are, which
+is what the adapters do by themselves; *a compiled step*, the same with `compiled=True`; and
+*simulating*, `ossb.simulate`, where the whole loop is compiled and the time of drawing the rewards
+and noting the regret is included.  Compiling is not counted; it is done once, then cached.
+
+The policies of one row family share a name and an idea; constants may differ, and river's `ucb1`
+is its `UCB(delta=1)`.
+"""
+
+
+def page(rows, notes, tables, rounds):
+    """The page, whole."""
+    text = METHOD.format(n_arms=len(MEANS), low=min(MEANS), high=max(MEANS), rounds=rounds)
+    lines = [text, *policy_table(rows), ""]
+    lines += [f"{note}\n" for note in notes]
+    lines += [
+        "## Bounds, against general solvers",
+        "",
+        "The same value by a general solver, in the same run.  *Ratio* and × are its time over",
+        "ours; *difference* is how far its value is from ours, which is certified.",
+        "",
+    ]
+    for title, (command, printed) in tables.items():
+        lines += [f"### {title}", "", f"`python {command}`", "", "```text", printed, "```", ""]
+    lines += [
+        "## Where",
+        "",
+        f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores, Python "
+        f"{platform.python_version()}, {datetime.date.today().isoformat()}.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few rounds and instances")
+    parser.add_argument("--page", type=Path, help="where the page goes")
+    options = parser.parse_args()
+    rounds = QUICK if options.quick else FULL
+    rows, notes = policy_rows(rounds)
+    print("\n".join([*policy_table(rows), *notes]), flush=True)
+    tables = solver_tables(options.quick)
+    for title, (_, printed) in tables.items():
+        print(f"\n{title}\n{printed}", flush=True)
+    target = options.page or (None if options.quick else ROOT / "docs" / "benchmarks.md")
+    if target is not None:
+        target.write_text(page(rows, notes, tables, rounds), encoding="utf-8")
+        print(f"\nwrote {target}")
+
+
+if __name__ == "__main__":
+    main()
