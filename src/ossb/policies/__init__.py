@@ -4,12 +4,17 @@ from typing import Any
 
 from ossb.plugins import Registry
 from ossb.policies.base import Kind, Policy, make
+from ossb.policies.ckl_ucb import CKL_UCB
+from ossb.policies.combinatorial_thompson import COMBINATORIAL_THOMPSON
+from ossb.policies.cucb import CUCB
 from ossb.policies.end_of_optimism import END_OF_OPTIMISM
+from ossb.policies.escb import ESCB
 from ossb.policies.glm_ucb import GLM_UCB
 from ossb.policies.hgl import HGL
 from ossb.policies.kl_ucb import KL_UCB
 from ossb.policies.linear_thompson import LINEAR_THOMPSON
 from ossb.policies.oful import OFUL
+from ossb.policies.oslb import OSLB
 from ossb.policies.ossb import OSSB, OSSB_PAPER
 from ossb.policies.thompson import THOMPSON
 from ossb.policies.ucb1 import UCB1
@@ -30,6 +35,11 @@ OWN: dict[str, Kind] = {
         GLM_UCB,
         OFUL,
         END_OF_OPTIMISM,
+        CKL_UCB,
+        COMBINATORIAL_THOMPSON,
+        CUCB,
+        ESCB,
+        OSLB,
     )
 }
 

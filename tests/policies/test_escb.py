@@ -1,0 +1,136 @@
+"""ESCB-1 and ESCB-2."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from ossb.errors import InputError
+from ossb.policies import policy
+from ossb.simulation import simulate
+from ossb.structures.base import bound
+from ossb.structures.combinatorial import Combinatorial
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE
+from policies.rounds import Literal, leaves_the_tally, played, same_compiled
+from structured_instances import SETS, made_up
+
+PHI = [0.55, 0.2, 0.9, 0.4]
+WIDER = [[1, 1, 0, 0], [1, 0, 1, 1], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]]
+GAUSSIAN = Combinatorial(feedback="semi_bandit", arms=WIDER, phi=PHI, sigma=0.7)
+BOUNDED = Combinatorial(feedback="semi_bandit", arms=WIDER, phi=PHI, observation="bounded")
+BERNOULLI = Combinatorial(feedback="semi_bandit", arms=SETS, phi=PHI, observation="bernoulli")
+POISSON = Combinatorial(
+    feedback="semi_bandit", arms=SETS, phi=PHI, observation="poisson", goal="minimize"
+)
+
+
+def exact_index(means, counts, level):
+    """The largest Σ q with Σ n kl(m, q) = level: each q solves a quadratic in λ."""
+
+    def peaks(log_multiplier):
+        w = math.exp(log_multiplier) * counts
+        b = 1 - w  # q (1 − q) = w (q − m): q² − b q − w m = 0
+        root = np.sqrt(b * b + 4 * w * means)
+        return np.where(b > 0, (b + root) / 2, 2 * w * means / (root - b))
+
+    def spent(log_multiplier):
+        q = peaks(log_multiplier)
+        kl = means * np.log(means / q) + (1 - means) * np.log((1 - means) / (1 - q))
+        return (counts * kl).sum() - level
+
+    return peaks(brentq(spent, -25, 20, xtol=1e-13)).sum()
+
+
+def literal(instance, horizon, seed, version, c):
+    world, arms, rounds = Literal(instance, seed), np.array(WIDER), []
+    largest = arms.sum(axis=1).max()
+    for t in range(1, horizon + 1):
+        fresh = arms @ (world.counts == 0)
+        leader = int(np.argmax(arms @ world.means))
+        if fresh.max() > 0:
+            arm, phase = int(np.argmax(fresh)), ESTIMATE
+        else:
+            f = math.log(t) + c * largest * math.log(max(math.log(t), 1))
+            index = []
+            for x in arms:
+                inside = x > 0
+                means, counts = world.means[inside], world.counts[inside]
+                if instance.observation == "gaussian":
+                    index.append(means.sum() + 0.7 * math.sqrt(2 * f * (1 / counts).sum()))
+                elif version == 2:
+                    index.append(means.sum() + math.sqrt(f / 2 * (1 / counts).sum()))
+                else:
+                    index.append(exact_index(means, counts, f))
+            arm = int(np.argmax(index))
+            phase = EXPLOIT if arm == leader else EXPLORE
+        rounds.append((arm, phase))
+        world.play(arm)
+    return rounds
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("c", [0.0, 4.0])
+@pytest.mark.parametrize(
+    ("instance", "version"), [(GAUSSIAN, 1), (GAUSSIAN, 2), (BOUNDED, 1), (BOUNDED, 2)]
+)
+def test_rounds_are_those_of_the_printed_indices(seed, c, instance, version):
+    rounds, _ = played("escb", instance, 150, seed, version=version, c=c)
+    assert rounds == literal(instance, 150, seed, version, c)
+
+
+def test_the_first_index_is_the_sharper_one():
+    one, two = (policy("escb", BOUNDED, version=version) for version in (1, 2))
+    for seed in range(10):
+        tally = made_up(BOUNDED, seed)
+        level = one.exploration(tally)
+        for arm in range(5):
+            sharp = one.optimistic(arm, level, -math.inf, tally, one.start())
+            inside = np.flatnonzero(WIDER[arm])
+            exact = exact_index(tally.means[inside], tally.counts[inside].astype(float), level)
+            assert sharp == pytest.approx(exact, rel=1e-9)
+            assert sharp <= two.optimistic(arm, level, -math.inf, tally, two.start())
+
+
+def test_compiling_changes_nothing():
+    assert same_compiled("escb", BERNOULLI, 250)
+    assert same_compiled("escb", POISSON, 120)
+    assert same_compiled("escb:version=2,c=4", BERNOULLI, 250)
+    assert same_compiled("escb", GAUSSIAN, 100, batch=6, delay=2)
+
+
+def test_a_decision_leaves_the_tally():
+    assert leaves_the_tally("escb", BOUNDED, made_up(BOUNDED, 3, pending=True))
+
+
+def test_regret_is_below_the_published_order():
+    """O(d √m ln T / Δ), taken here with the constant 16; and no less than a part of C ln T."""
+    result = simulate(BERNOULLI, ["escb", "escb:version=2"], 20000, 40, seed=4)
+    gap = np.sort(BERNOULLI.gaps)[1]
+    for found in result.policies:
+        least = bound(BERNOULLI).value * math.log(20000)
+        assert 0.3 * least < found.regret.mean() < 16 * 4 * math.sqrt(2) * math.log(20000) / gap
+        assert found.plays[int(np.argmin(BERNOULLI.gaps))] > 0.95 * 20000
+
+
+def test_means_at_the_end_of_their_range():
+    sure = Combinatorial(
+        feedback="semi_bandit", arms=SETS, phi=[1.0, 0.0, 1.0, 0.5], observation="bernoulli"
+    )
+    _, tally = played("escb", sure, 200, 1)
+    assert tally.plays[1] > 170
+
+
+def test_what_does_not_fit_is_refused():
+    oracle = Combinatorial(feedback="semi_bandit", arm_set="m_sets", n_items=4, size=2, phi=PHI)
+    for instance, why in [
+        (oracle, "needs its arms listed"),
+        (Combinatorial(feedback="bandit", arms=SETS, phi=PHI), "needs semi-bandit"),
+    ]:
+        with pytest.raises(InputError, match=why):
+            policy("escb", instance)
+    for parameters, field in [({"version": 3}, "version"), ({"c": -1.0}, "c")]:
+        with pytest.raises(InputError, match=field):
+            policy("escb", BERNOULLI, **parameters)
+    with pytest.raises(InputError, match="be 1 for poisson"):
+        policy("escb", POISSON, version=2)
