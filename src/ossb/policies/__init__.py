@@ -4,18 +4,29 @@ from typing import Any
 
 from ossb.plugins import Registry
 from ossb.policies.base import Kind, Policy, make
+from ossb.policies.burnetas_katehakis import BURNETAS_KATEHAKIS
 from ossb.policies.ckl_ucb import CKL_UCB
 from ossb.policies.combinatorial_thompson import COMBINATORIAL_THOMPSON
 from ossb.policies.cucb import CUCB
+from ossb.policies.dmed import DMED
+from ossb.policies.double_thompson import DOUBLE_THOMPSON
 from ossb.policies.end_of_optimism import END_OF_OPTIMISM
 from ossb.policies.escb import ESCB
 from ossb.policies.glm_ucb import GLM_UCB
 from ossb.policies.hgl import HGL
+from ossb.policies.imed import IMED
+from ossb.policies.imed_ub import IMED_UB
 from ossb.policies.kl_ucb import KL_UCB
 from ossb.policies.linear_thompson import LINEAR_THOMPSON
+from ossb.policies.lse import LSE
+from ossb.policies.mints import MINTS
 from ossb.policies.oful import OFUL
 from ossb.policies.oslb import OSLB
 from ossb.policies.ossb import OSSB, OSSB_PAPER
+from ossb.policies.osub import OSUB
+from ossb.policies.rmed1 import RMED1
+from ossb.policies.rmed2 import RMED2
+from ossb.policies.rucb import RUCB
 from ossb.policies.thompson import THOMPSON
 from ossb.policies.ucb1 import UCB1
 from ossb.structures.base import Instance
@@ -31,6 +42,17 @@ OWN: dict[str, Kind] = {
         UCB1,
         KL_UCB,
         THOMPSON,
+        DMED,
+        IMED,
+        BURNETAS_KATEHAKIS,
+        OSUB,
+        IMED_UB,
+        LSE,
+        RMED1,
+        RMED2,
+        DOUBLE_THOMPSON,
+        RUCB,
+        MINTS,
         LINEAR_THOMPSON,
         GLM_UCB,
         OFUL,
