@@ -40,7 +40,6 @@ USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "
 app = typer.Typer(
     name="ossb",
     rich_markup_mode=None,
-    help="Minimal exploration for structured bandits: certified bounds and what stands on them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -66,7 +65,10 @@ def options(
         False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
-    """Minimal exploration for structured bandits: certified bounds and what stands on them."""
+    """Minimal exploration for structured bandits: certified bounds and what stands on them.
+
+    Example: ossb run figure1
+    """
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ def bound(
 ) -> None:
     """Compute the Graves–Lai bound C(θ), the rates c(x, θ) and a certificate.
 
-    Example: ossb bound instance.toml --certificate proof.json && ossb verify proof.json
+    Example: ossb bound instance.toml --certificate proof.json
     """
     from ossb import certificates
     from ossb.instances import load

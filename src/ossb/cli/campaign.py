@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ossb.cli.completing import policy_names
 from ossb.cli.storage import STORAGE, campaigns
 
 app = typer.Typer(
@@ -27,13 +28,18 @@ def _print(content: Any) -> None:
 def create(
     name: Name,
     instance: Annotated[str, typer.Argument(help="Instance file, TOML or JSON; - for stdin.")],
-    policy: Annotated[str, typer.Option(help="NAME[:key=value,...]")] = "hgl",
+    policy: Annotated[
+        str, typer.Option(help="NAME[:key=value,...]", autocompletion=policy_names)
+    ] = "hgl",
     seed: Annotated[int, typer.Option(help="Of the policy's random stream.")] = 0,
     storage: Where = STORAGE,
     token: Token = None,
     json: Json = False,
 ) -> None:
-    """Create a campaign; one with the same definition may be there already."""
+    """Create a campaign; one with the same definition may be there already.
+
+    Example: ossb campaign create prices instance.toml --policy hgl
+    """
     from ossb.errors import InputError
     from ossb.instances import load
 
@@ -52,7 +58,10 @@ def create(
 
 @app.command("list")
 def list_(storage: Where = STORAGE, token: Token = None, json: Json = False) -> None:
-    """List the campaigns."""
+    """List the campaigns.
+
+    Example: ossb campaign list --storage sqlite:///ossb.db
+    """
     with campaigns(storage, token) as store:
         found = store.listed()
     if json:
@@ -80,7 +89,10 @@ def list_(storage: Where = STORAGE, token: Token = None, json: Json = False) -> 
 
 @app.command()
 def show(name: Name, storage: Where = STORAGE, token: Token = None, json: Json = False) -> None:
-    """Show where a campaign stands."""
+    """Show where a campaign stands.
+
+    Example: ossb campaign show prices --json
+    """
     with campaigns(storage, token) as store:
         found = store.show(name)
     if json:
@@ -121,7 +133,10 @@ def ask(
     token: Token = None,
     json: Json = False,
 ) -> None:
-    """Ask for the next decisions."""
+    """Ask for the next decisions.
+
+    Example: ossb campaign ask prices -n 3 --lease 600
+    """
     options = {k: v for k, v in (("lease", lease), ("key", key)) if v is not None}
     with campaigns(storage, token) as store:
         decisions = store.ask(name, n, options)
@@ -141,7 +156,10 @@ def tell(
     token: Token = None,
     json: Json = False,
 ) -> None:
-    """Tell what a decision showed."""
+    """Tell what a decision showed.
+
+    Example: ossb campaign tell prices DECISION 1
+    """
     from ossb.errors import InputError
 
     try:
@@ -163,7 +181,10 @@ def void(
     storage: Where = STORAGE,
     token: Token = None,
 ) -> None:
-    """Take a wrong tell back."""
+    """Take a wrong tell back.
+
+    Example: ossb campaign void prices DECISION
+    """
     with campaigns(storage, token) as store:
         store.void(name, id)
     typer.echo("voided")
@@ -171,7 +192,10 @@ def void(
 
 @app.command()
 def close(name: Name, storage: Where = STORAGE, token: Token = None) -> None:
-    """Take no more asks, for good; late tells still count."""
+    """Take no more asks, for good; late tells still count.
+
+    Example: ossb campaign close prices
+    """
     with campaigns(storage, token) as store:
         store.close(name)
     typer.echo("closed")
@@ -186,7 +210,10 @@ def export(
     storage: Where = STORAGE,
     token: Token = None,
 ) -> None:
-    """Write all decisions with what was told."""
+    """Write all decisions with what was told.
+
+    Example: ossb campaign export prices --out prices.csv
+    """
     from ossb.cli.exporting import write
 
     with campaigns(storage, token) as store:

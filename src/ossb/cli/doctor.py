@@ -12,6 +12,8 @@ def doctor() -> None:
     """Check versions, caches, the compiler and the solvers, one line each.
 
     Exits with 1 if something that is needed does not work.
+
+    Example: ossb doctor
     """
     healthy = True
     for name, check in (

@@ -4,7 +4,10 @@ import typer
 
 
 def experiments() -> None:
-    """List the bundled experiments."""
+    """List the bundled experiments.
+
+    Example: ossb experiments
+    """
     from ossb.experiments.definition import bundled, read
 
     for name in bundled():

@@ -8,7 +8,10 @@ import typer
 def policies(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """List the policies: their parameters, the structures they fit, and where they come from."""
+    """List the policies: their parameters, the structures they fit, and where they come from.
+
+    Example: ossb policies --json
+    """
     from ossb.policies import POLICIES
 
     rows = [

@@ -14,7 +14,10 @@ def report(
         str, typer.Option(help="Band: confidence, percentile or simultaneous.")
     ] = "confidence",
 ) -> None:
-    """Write tables (text, CSV, LaTeX), figures (PDF, PNG) and a page to explore (HTML)."""
+    """Write tables (text, CSV, LaTeX), figures (PDF, PNG) and a page to explore (HTML).
+
+    Example: ossb report results/figure1 --band simultaneous
+    """
     write_report(folder, html, pdf, band)
 
 

@@ -4,9 +4,16 @@ from typing import Annotated
 
 import typer
 
+from ossb.cli.completing import experiment_names
+
 
 def run(
-    experiment: Annotated[str, typer.Argument(help="TOML file, or the name of a bundled one.")],
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            help="TOML file, or the name of a bundled one.", autocompletion=experiment_names
+        ),
+    ],
     overrides: Annotated[
         list[str] | None, typer.Argument(help="key=value pairs that replace keys of the file.")
     ] = None,

@@ -18,6 +18,8 @@ def serve(
     """Serve campaigns over HTTP, with a live page, until a signal comes.
 
     On any address but this machine's own it needs a token: ossb token create --scope admin
+
+    Example: ossb serve --storage sqlite:///ossb.db --port 8090
     """
     _refuse_if_served(storage)
     from importlib.util import find_spec

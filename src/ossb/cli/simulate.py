@@ -4,13 +4,19 @@ from typing import Annotated
 
 import typer
 
+from ossb.cli.completing import policy_names
+
 
 def simulate(
     instance: Annotated[
         str, typer.Argument(help="Instance file, TOML or JSON; - reads standard input.")
     ],
     policy: Annotated[
-        list[str], typer.Option(help="NAME or NAME:key=value,…; may be given several times.")
+        list[str],
+        typer.Option(
+            help="NAME or NAME:key=value,…; may be given several times.",
+            autocompletion=policy_names,
+        ),
     ],
     horizon: Annotated[int, typer.Option(help="Rounds of each trial.")],
     trials: Annotated[int, typer.Option(help="Independent trials.")] = 100,
@@ -29,7 +35,7 @@ def simulate(
 ) -> None:
     """Play policies on an instance and compare their regret with the lower bound.
 
-    Example: ossb simulate instance.toml --policy hgl --policy kl-ucb --horizon 10000
+    Example: ossb simulate instance.toml --policy hgl --horizon 10000
     """
     from ossb.cli.progress import RoundProgress
     from ossb.errors import InputError

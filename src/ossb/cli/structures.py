@@ -10,7 +10,10 @@ COMMON = ("observation", "sigma", "goal", "name", "arm_names", "note")
 def structures(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """List the structures: their keys, the observations that fit, and where they come from."""
+    """List the structures: their keys, the observations that fit, and where they come from.
+
+    Example: ossb structures --json
+    """
     from dataclasses import fields
 
     from ossb.structures import STRUCTURES

@@ -32,7 +32,10 @@ def create(
     token: Token = None,
     json: Json = False,
 ) -> None:
-    """Make a token and print it: the store keeps a hash of it only."""
+    """Make a token and print it: the store keeps a hash of it only.
+
+    Example: ossb token create --scope write --campaign prices
+    """
     with opened(storage, token) as (store, client):
         if store is None:
             made = client.create_token(scope, campaign)
@@ -46,7 +49,10 @@ def create(
 
 @app.command("list")
 def list_(storage: Where = STORAGE, token: Token = None, json: Json = False) -> None:
-    """List the tokens that are good: what each may do, and the id to revoke it by."""
+    """List the tokens that are good: what each may do, and the id to revoke it by.
+
+    Example: ossb token list
+    """
     with opened(storage, token) as (store, client):
         found = client.tokens() if store is None else _tokens(store).listed()
     if json:
@@ -73,7 +79,10 @@ def revoke(
     storage: Where = STORAGE,
     token: Token = None,
 ) -> None:
-    """Take a token back: at once where it is served, within seconds at other servers."""
+    """Take a token back: at once where it is served, within seconds at other servers.
+
+    Example: ossb token revoke ID
+    """
     with opened(storage, token) as (store, client):
         if store is None:
             client.revoke_token(id)

@@ -12,6 +12,8 @@ def verify(
     """Check both sides of every bound in a certificate, from the file alone.
 
     Exits with 0 if every side is proved and with 3 if any is not.
+
+    Example: ossb verify proof.json
     """
     from ossb.certificates import verify as check
 

@@ -1,0 +1,176 @@
+"""Small kindnesses: completion, examples, near names, and plain output where it belongs."""
+
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from ossb.cli import app
+
+SCRIPT = Path(sys.executable).with_name("ossb")
+BASH = shutil.which("bash")
+CLASSICAL = json.dumps({"structure": "classical", "theta": [1.0, 0.5]})
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+needs_bash = pytest.mark.skipif(BASH is None, reason="needs bash")
+
+
+def shell_environment(home):
+    """A person's shell, without what pytest and this machine put into it."""
+    path = f"{SCRIPT.parent}:{os.environ['PATH']}"
+    return {"HOME": str(home), "PATH": path, "SHELL": str(BASH), "LANG": "C.UTF-8"}
+
+
+def completions(setup, words, home):
+    """What bash offers for the last word, once its set-up has run."""
+    quoted = " ".join(f"'{word}'" for word in words)
+    program = (
+        f"{setup}\nCOMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}\n"
+        "function_of_ossb=$(complete -p ossb | sed 's/.*-F \\([^ ]*\\).*/\\1/')\n"
+        '"$function_of_ossb" ossb\nprintf "%s\\n" "${COMPREPLY[@]}"\n'
+    )
+    result = subprocess.run(
+        [BASH, "--norc", "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=shell_environment(home),
+        timeout=60,
+    )
+    assert result.stderr == ""
+    return result.stdout.split()
+
+
+@needs_bash
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["ossb", "str"], ["structures"]),
+        (["ossb", "campaign", "cl"], ["close"]),
+        (["ossb", "bound", "--cert"], ["--certificate"]),
+        (["ossb", "simulate", "x.toml", "--policy", "kl"], ["kl-ucb"]),
+        (["ossb", "run", "end-"], ["end-of-optimism"]),
+        (["ossb", "run", "./"], []),
+    ],
+)
+def test_bash_completes(words, expected, tmp_path):
+    setup = 'eval "$(ossb --show-completion bash)"'
+    assert completions(setup, words, tmp_path) == expected
+
+
+@needs_bash
+def test_completion_is_installed_for_the_next_shell(tmp_path):
+    done = subprocess.run(
+        [SCRIPT, "--install-completion", "bash"],
+        capture_output=True,
+        text=True,
+        env=shell_environment(tmp_path),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "completion installed" in done.stdout
+    assert completions("source ~/.bashrc", ["ossb", "doc"], tmp_path) == ["doctor"]
+
+
+def commands(group, path=()):
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+def test_every_command_shows_an_example():
+    for path, command in commands(typer.main.get_command(app)):
+        example = re.search(r"Example: (.*)", command.help)
+        assert example is not None, path
+        words = example[1].split()
+        assert tuple(words[: 1 + len(path)]) == ("ossb", *path), example[1]
+        assert len(example[0]) <= 76, "a terminal would break the line"
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("-")} <= known, example[1]
+
+
+def test_names_that_are_near(ossb):
+    for arguments, near in (
+        (["bonud"], "'bound'"),
+        (["campaign", "crate"], "'create'"),
+        (["bound", "-", "--certifcate", "x"], "--certificate"),
+        (["run", "figre1"], "'figure1'"),
+    ):
+        assert ossb(*arguments) == 2
+        assert near in ossb.err
+    for content, near in (
+        ({"structure": "clasical", "theta": [1.0, 0.0]}, "'classical'"),
+        ({"structure": "classical", "teta": [1.0, 0.0]}, "'theta'"),
+        ({"structure": "classical", "theta": [1.0, 0.0], "observation": "gausian"}, "'gaussian'"),
+    ):
+        assert ossb("bound", "-", stdin=json.dumps(content)) == 2
+        assert f"did you mean {near}?" in ossb.err
+    assert ossb("simulate", "-", "--policy", "klucb", "--horizon", 9, stdin=CLASSICAL) == 2
+    assert "did you mean 'kl-ucb'?" in ossb.err
+    assert ossb("simulate", "-", "--policy", "ossb:epsilom=1", "--horizon", 9, stdin=CLASSICAL) == 2
+    assert "did you mean 'epsilon'?" in ossb.err
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    program = "import sys, ossb; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout.split()
+    heavy = {"numpy", "numba", "scipy", "matplotlib", "polars", "plotly", "pandas", "rich", "typer"}
+    assert not heavy & set(loaded)
+    assert "ossb" in loaded
+
+
+def on_a_terminal(arguments, content, **variables):
+    """What a command writes to a real terminal."""
+    main, side = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    environment.update(TERM="xterm-256color", COLUMNS="100", **variables)
+    process = subprocess.Popen(
+        [SCRIPT, *arguments], stdin=subprocess.PIPE, stdout=side, stderr=side, env=environment
+    )
+    os.close(side)
+    process.stdin.write(content.encode())
+    process.stdin.close()
+    written = b""
+    while True:
+        try:
+            part = os.read(main, 65536)
+        except OSError:  # Linux says so when the other side is gone
+            break
+        if not part:
+            break
+        written += part
+    os.close(main)
+    assert process.wait(timeout=60) == 0, written
+    return written.decode()
+
+
+def test_colour_and_bars_on_a_terminal_only():
+    simulate = ("simulate", "-", "--policy", "ucb1", "--horizon", "30", "--trials", "2")
+    simulate = (*simulate, "--interpreted")
+    coloured = on_a_terminal(("bound", "-"), CLASSICAL)
+    assert ESCAPE.search(coloured)
+    plain = on_a_terminal(("bound", "-"), CLASSICAL, NO_COLOR="1")
+    assert "C(θ)" in plain
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]", plain)
+    for arguments in (("bound", "-"), simulate):
+        environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+        piped = subprocess.run(
+            [SCRIPT, *arguments],
+            input=CLASSICAL,
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**environment, "TERM": "xterm-256color"},
+        )
+        assert "\x1b" not in piped.stdout + piped.stderr
+        assert "\r" not in piped.stdout + piped.stderr
