@@ -45,7 +45,7 @@ def load(state: State, saved: bytes) -> None:
     state.tally = Tally(*(_unpacked(entry) for entry in found["tally"]))
     state.memory = [_unpacked(entry) for entry in found["memory"]]
     arrays.set_rng_state(state.rng, found["rng"])
-    state.decisions.load({k: _unpacked(v) for k, v in found["decisions"].items()})
+    state.decisions.load({k: _seen(v) for k, v in found["decisions"].items()})
     state.pending = dict(found["pending"])
     state.soonest = min(state.pending.values(), default=NEVER)
     state.retired = set(found["retired"])
@@ -88,5 +88,10 @@ def _packed(array: np.ndarray) -> list[Any]:
 
 
 def _unpacked(entry: list[Any]) -> np.ndarray:
+    return _seen(entry).copy()
+
+
+def _seen(entry: list[Any]) -> np.ndarray:
+    """A packed array without a copy of its own: the decisions may be millions."""
     dtype, shape, content = entry
-    return np.frombuffer(content, dtype=np.dtype(dtype)).reshape(shape).copy()
+    return np.frombuffer(content, dtype=np.dtype(dtype)).reshape(shape)

@@ -7,6 +7,7 @@ second finds that the campaign has moved on, and is told so.
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import nullcontext
 from typing import Any
 
 from ossb.campaigns.events import GENESIS, Event
@@ -35,6 +36,21 @@ CREATE TABLE IF NOT EXISTS ossb_snapshots (
     campaign TEXT PRIMARY KEY, number BIGINT NOT NULL, content BYTEA NOT NULL
 );
 """
+EVENTS = """
+INSERT INTO ossb_events
+SELECT %s, * FROM unnest(%s::bigint[], %s::text[], %s::double precision[], %s::text[], %s::text[])
+WHERE EXISTS (SELECT 1 FROM moved)
+"""
+BEGIN = f"""
+WITH moved AS (
+    INSERT INTO ossb_campaigns (name, last, digest) VALUES (%s, %s, %s)
+    ON CONFLICT (name) DO NOTHING RETURNING 1
+) {EVENTS}"""
+MOVE = f"""
+WITH moved AS (
+    UPDATE ossb_campaigns SET last = %s, digest = %s
+    WHERE name = %s AND last = %s AND digest = %s RETURNING 1
+) {EVENTS}"""
 VERSION = 1
 SETUP_LOCK = 6077  # two servers that start at once make the tables one after the other
 
@@ -155,14 +171,15 @@ class PostgreSQLStorage:
 
     def _commit(self, group: list[Append]) -> dict[int, OssbError]:
         failures: dict[int, OssbError] = {}
+        # rows are locked by name, so that two servers never wait for one another
+        whole = sorted(runs(group), key=lambda run: run[1].name)
         try:
             connection = self._connection()
-            with connection.transaction():
-                # rows are locked by name, so that two servers never wait for one another
-                for places, request in sorted(runs(group), key=lambda run: run[1].name):
-                    try:
-                        self._insert(connection, request)
-                    except Conflict as conflict:
+            # one statement is a transaction by itself, and one answer to wait for
+            with connection.transaction() if len(whole) > 1 else nullcontext():
+                for places, request in whole:
+                    if not self._insert(connection, request):
+                        conflict = Conflict(f"campaign {request.name!r} has moved on")
                         failures.update(dict.fromkeys(places, conflict))
         except (self._psycopg.Error, Unavailable) as error:
             message = f"PostgreSQL cannot be written: {_line(error)}"
@@ -170,27 +187,17 @@ class PostgreSQLStorage:
         return failures
 
     @staticmethod
-    def _insert(connection: Any, request: Append) -> None:
+    def _insert(connection: Any, request: Append) -> bool:
+        """Move the campaign on and append, both or neither; whether it was where we thought."""
         first, newest = request.events[0], request.events[-1]
+        content = (request.name, *map(list, zip(*request.events, strict=True)))
         if first.number == 1:
-            made = connection.execute(
-                "INSERT INTO ossb_campaigns (name, last, digest) VALUES (%s, %s, %s) "
-                "ON CONFLICT (name) DO NOTHING",
-                (request.name, newest.number, newest.digest),
-            )
+            begun = (request.name, newest.number, newest.digest)
+            made = connection.execute(BEGIN, (*begun, *content))
         else:
-            made = connection.execute(
-                "UPDATE ossb_campaigns SET last = %s, digest = %s "
-                "WHERE name = %s AND last = %s AND digest = %s",
-                (newest.number, newest.digest, request.name, first.number - 1, request.after),
-            )
-        if made.rowcount != 1:
-            raise Conflict(f"campaign {request.name!r} has moved on")
-        with connection.cursor() as cursor:
-            cursor.executemany(
-                "INSERT INTO ossb_events VALUES (%s, %s, %s, %s, %s, %s)",
-                [(request.name, *event) for event in request.events],
-            )
+            moved = (newest.number, newest.digest, request.name, first.number - 1, request.after)
+            made = connection.execute(MOVE, (*moved, *content))
+        return bool(made.rowcount == len(request.events))
 
 
 def _line(error: BaseException) -> str:
