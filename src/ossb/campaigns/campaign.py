@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from ossb.campaigns import arrays, looking
 from ossb.campaigns.asking import Players, choose, left_out_of, unit_of
+from ossb.campaigns.card import card
 from ossb.campaigns.definition import create, definition, label
 from ossb.campaigns.description import described
 from ossb.campaigns.events import Event
@@ -92,6 +93,11 @@ class Campaign:
                 store.close()
             raise
         return campaign
+
+    def prepare(self) -> None:
+        """Have the policy compiled aside if it is slow, before the first ask."""
+        with self._journal.look() as state:
+            self._players.of(state, frozenset(state.retired)).prepare()
 
     def disconnect(self) -> None:
         """Let go of the store, where this campaign opened it."""
@@ -334,6 +340,9 @@ class Campaign:
         """Where the campaign stands; decisions not yet told count in ``pending`` only."""
         with self._journal.look() as state:
             return described(state)
+
+    def _repr_html_(self) -> str:
+        return card(self.describe())
 
     def history(self, start: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         """Decisions in the order they were made, with what was told.

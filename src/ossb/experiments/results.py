@@ -45,6 +45,11 @@ class Results:
             raise InputError("folder", "hold finished cells", str(self.ledger.folder))
         return polars.concat(frames)
 
+    def _repr_html_(self) -> str:
+        from ossb.experiments.card import card
+
+        return card(self)
+
     def frame(self) -> Any:
         """A polars frame with a row for each checkpoint of each trial."""
         columns = ["checkpoints", "regret", "exploit", "estimate", "explore"]

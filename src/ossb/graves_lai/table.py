@@ -1,7 +1,8 @@
 """A bound as a notebook shows it."""
 
-from html import escape
 from typing import TYPE_CHECKING
+
+from ossb.notebook import bars, table
 
 if TYPE_CHECKING:
     from ossb.graves_lai.bound import Bound
@@ -10,32 +11,27 @@ SHOWN = 10
 
 
 def html_table(bound: "Bound") -> str:
-    """The interval and the largest rates, as a small table with every name escaped."""
+    """The interval and the largest rates, and where the exploration goes."""
     instance = bound.instance
     ordered = sorted(bound.support, key=lambda item: -item[1])
     rows = []
     for arm, rate in ordered[:SHOWN]:
         gap = instance.gap_of(arm)
-        rows.append(_row("td", instance.arm_name(arm), _show(gap), _show(rate), _show(rate * gap)))
+        rows.append((instance.arm_name(arm), _show(gap), _show(rate), _show(rate * gap)))
     if len(ordered) > SHOWN:
-        rows.append(_row("td", f"… {len(ordered) - SHOWN} more", "", "", ""))
+        rows.append((f"… {len(ordered) - SHOWN} more", "", "", ""))
     if not ordered:
-        rows.append(_row("td", "nothing needs exploring", "", "0", "0"))
-    best = escape(instance.arm_name(bound.best_arm))
+        rows.append(("nothing needs exploring", "", "0", "0"))
     caption = (
         f"C(θ) = {bound.value:.8g}, {bound.status} in [{bound.lower:.10g}, {bound.upper:.10g}]; "
-        f"best arm {best}"
+        f"best arm {instance.arm_name(bound.best_arm)}"
     )
-    return (
-        f"<table><caption>{caption}</caption>"
-        f"<thead>{_row('th', 'arm', 'gap Δ', 'rate c(x, θ)', 'cost c Δ')}</thead>"
-        f"<tbody>{''.join(rows)}</tbody></table>"
+    picture = bars(
+        "rates: plays of each arm by unit of ln t",
+        {instance.arm_name(arm): rate for arm, rate in ordered[:SHOWN]},
     )
+    return table(caption, ("arm", "gap Δ", "rate c(x, θ)", "cost c Δ"), rows) + picture
 
 
 def _show(value: float) -> str:
     return f"{value:.6g}"
-
-
-def _row(cell: str, *texts: str) -> str:
-    return "<tr>" + "".join(f"<{cell}>{escape(text)}</{cell}>" for text in texts) + "</tr>"

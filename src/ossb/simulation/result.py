@@ -112,6 +112,11 @@ class SimulationResult:
             lines.append(f"lower bound C(θ) ln T = {at:.6g}, asymptotically")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from ossb.simulation.card import card
+
+        return card(self)
+
     def __repr__(self) -> str:
         return f"<SimulationResult horizon={self.horizon} trials={self.trials}>\n{self.table()}"
 

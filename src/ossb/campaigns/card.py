@@ -1,0 +1,31 @@
+"""A campaign as a notebook shows it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ossb.notebook import bars, table
+
+SHOWN = 12  # arms, the most played
+
+
+def card(described: Mapping[str, Any]) -> str:
+    """The most played arms of a campaign, as ``Campaign.describe`` has it."""
+    arms = list(zip(described["arms"], described["plays"], described["means"], strict=True))
+    ordered = sorted(arms, key=lambda entry: -entry[1])
+    rows = [
+        (arm["arm_name"], f"{plays:,}", "" if mean is None else f"{mean:.6g}")
+        for arm, plays, mean in ordered[:SHOWN]
+    ]
+    if len(ordered) > SHOWN:
+        rows.append((f"… {len(ordered) - SHOWN} more", "", ""))
+    state = "closed" if described["closed"] else "open"
+    caption = (
+        f"{described['name']}: {described['instance']['structure']}, "
+        f"{described['policy']['name']}, {described['rounds']:,} told, "
+        f"{described['pending']:,} pending, {state}"
+    )
+    picture = bars(
+        "plays of each arm",
+        {arm["arm_name"]: float(plays) for arm, plays, _ in ordered[:SHOWN]},
+    )
+    return table(caption, ("arm", "plays", "mean"), rows) + picture

@@ -1,0 +1,32 @@
+"""A simulation as a notebook shows it."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ossb.notebook import curves, table
+
+if TYPE_CHECKING:
+    from ossb.simulation.result import SimulationResult
+
+HEADINGS = ("policy", "mean regret", "± sem", "median", "max")
+
+
+def card(result: "SimulationResult") -> str:
+    """The regrets at the horizon, best first, and the mean curves beside the lower bound."""
+    ordered = sorted(result.policies, key=lambda r: float(r.regret.mean()))
+    rows = []
+    for one in ordered:
+        regret = one.regret
+        spread = regret.std(ddof=1) / np.sqrt(regret.size) if regret.size > 1 else 0.0
+        numbers = (regret.mean(), spread, np.median(regret), regret.max())
+        rows.append((one.label, *(f"{number:.4g}" for number in numbers)))
+    name = f"{result.instance.name}: " if result.instance.name else ""
+    caption = f"{name}{result.trials} trials of {result.horizon:,} rounds"
+    lines = {one.label: (one.checkpoints.tolist(), one.curves.mean(axis=0)) for one in ordered}
+    dashed = None
+    if result.bound is not None:
+        times = ordered[0].checkpoints
+        dashed = (times.tolist(), result.bound.value * np.log(times))
+        caption += f"; dashed: C(θ) ln t, {result.bound.value * np.log(result.horizon):.4g} at last"
+    return table(caption, HEADINGS, rows) + curves("mean regret over rounds", lines, dashed)
