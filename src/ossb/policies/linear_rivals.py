@@ -1,0 +1,120 @@
+"""Rivals of the leader among linear arms, and how sure an estimate of them is.
+
+In a Gaussian linear model the parameters nearest to θ̂ in the norm of V at which arm z is no worse
+than the leader b lie at ν(z) = θ̂ + Δ(z) V⁻¹u / uᵀV⁻¹u, u = z − b, at the squared distance
+Δ(z)² / uᵀV⁻¹u.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
+from ossb.kernels import kernel
+from ossb.models.least_squares import FACTOR, GRAM, TOLD, LeastSquares
+
+SINGULAR = 1e-9  # ridge of a design, relative to its mean eigenvalue
+
+
+class Rivals(NamedTuple):
+    """For every arm, the nearest parameter at which it is no worse than the leader."""
+
+    directions: np.ndarray  # float64 (d, n_arms): ν(z) − θ̂
+    distances: np.ndarray  # float64 (n_arms,): ‖ν(z) − θ̂‖² in the norm of V, ∞ for the leader
+    designs: np.ndarray  # float64 (4, d, d): scratch
+
+
+def new_rivals(features: np.ndarray) -> Rivals:
+    d, n = features.shape
+    return Rivals(np.zeros((d, n)), np.zeros(n), np.zeros((4, d, d)))
+
+
+@kernel
+def face_rivals(
+    features: np.ndarray, rewards: np.ndarray, leader: int, inverse: np.ndarray, rivals: Rivals
+) -> int:
+    """Fill ``rivals``, given V⁻¹; returns the nearest one, −1 where there is none."""
+    d, nearest, least = features.shape[0], -1, math.inf
+    for z in range(rewards.shape[0]):
+        square = 0.0
+        for i in range(d):
+            total = 0.0
+            for l in range(d):  # noqa: E741
+                total += inverse[i, l] * (features[l, z] - features[l, leader])
+            rivals.directions[i, z] = total
+            square += total * (features[i, z] - features[i, leader])
+        gap = rewards[leader] - rewards[z]
+        rivals.distances[z] = math.inf
+        scale = 0.0
+        if square > 0.0:
+            scale = gap / square
+            rivals.distances[z] = gap * scale
+            if gap * scale < least:
+                nearest, least = z, gap * scale
+        for i in range(d):
+            rivals.directions[i, z] *= scale
+    return nearest
+
+
+@kernel
+def answer_design(
+    features: np.ndarray, weights: np.ndarray, rewards: np.ndarray, leader: int, rivals: Rivals
+) -> int:
+    """Face the rivals with V = Σ w(x) x xᵀ, up to a tiny ridge; returns the nearest one."""
+    d = features.shape[0]
+    gram, scratch, inverse = rivals.designs[0], rivals.designs[1], rivals.designs[2]
+    trace = 0.0
+    for i in range(d):
+        for l in range(d):  # noqa: E741
+            gram[i, l] = 0.0
+    for x in range(weights.shape[0]):
+        for i in range(d):
+            share = weights[x] * features[i, x]
+            for l in range(d):  # noqa: E741
+                gram[i, l] += share * features[l, x]
+    for i in range(d):
+        trace += gram[i, i]
+    for i in range(d):
+        gram[i, i] += SINGULAR * trace / d
+    if not trace > 0.0 or not cholesky(gram, d):
+        return -1
+    inverse_of_factored(gram, d, scratch, inverse)
+    return face_rivals(features, rewards, leader, inverse, rivals)
+
+
+@kernel
+def difference_along(features: np.ndarray, x: int, rival: int, rivals: Rivals) -> float:
+    """⟨ν(z) − θ̂, x⟩."""
+    total = 0.0
+    for i in range(features.shape[0]):
+        total += rivals.directions[i, rival] * features[i, x]
+    return total
+
+
+@kernel
+def log_volume(squares: LeastSquares) -> float:
+    """ln det(I + Σ n x xᵀ), of what was told."""
+    d = squares.line.shape[2]
+    factor = squares.square[TOLD, FACTOR]
+    for i in range(d):
+        for l in range(d):  # noqa: E741
+            factor[i, l] = squares.square[TOLD, GRAM, i, l]
+        factor[i, i] += 1.0
+    if not cholesky(factor, d):
+        return 0.0
+    total = 0.0
+    for i in range(d):
+        total += 2.0 * math.log(factor[i, i])
+    return max(total, 0.0)
+
+
+@kernel
+def confidence_level(logarithm: float, t: float, dimension: int, c: float) -> float:
+    """2 (1 + 1/ln t) ln(1/δ) + c d ln(d ln t), given ln(1/δ); ln t is taken as at least 1.
+
+    The squared distance, in units of σ, that θ̂ keeps from the truth with probability 1 − δ:
+    Lattimore and Szepesvári (2017), who do not name c.
+    """
+    log = max(math.log(t), 1.0)
+    return 2.0 * (1.0 + 1.0 / log) * logarithm + c * dimension * math.log(max(dimension * log, 1.0))

@@ -1,0 +1,211 @@
+"""SOLID, a primal-dual policy for linear arms (Tirinzoni et al., 2020), without contexts.
+
+The Graves–Lai program as a Lagrangian: shares ω of the plays maximise the reward Σ ω(x) ⟨θ, x⟩
+subject to inf Σ ω(x) d(x) ≥ 1/z over the parameters that change the best arm, with
+d(x) = ⟨θ − θ', x⟩² / 2σ², and a multiplier λ ≥ 0.  In round t, on all data:
+
+- exploit if the distance ‖θ̂ − θ'‖² in the norm of V_t exceeds β_t for every such θ';
+- else draw an arm from ω, and take one step on the optimistic Lagrangian, γ its radius:
+  ω(x) ∝ ω(x) exp(α_ω q(x)), q(x) = ⟨θ̂, x⟩ + √γ ‖x‖ + λ (d(x) + (2BL/σ²) √γ ‖x‖) at the θ' that
+  answers ω, norms in V_t⁻¹, B and L bounds on parameters and arms; then λ falls by α_λ times what
+  the constraint has to spare, within [0, λ_max].
+
+The k-th phase has p_k = z_k e^{2k} rounds of exploration, with z_k = z e^k.
+``schedule="theory"``: steps α = 1/√p_k, and ω and λ begin anew in every phase; ``"experiments"``:
+α_ω = 0.5 and α_λ = 0.1, nothing begins anew.  z = 100, λ_max = 10 and λ = 0 at first.
+
+What could not be established, the paper's text not being at hand: its β and γ, taken here as the
+bound of Lattimore and Szepesvári (2017) with δ = 1/t and δ = 1/S², S the rounds of exploration; the
+factor 2BL/σ²; and its own values for experiments, which are the defaults of a public
+implementation by others.  θ̂ is not projected on a bounded set.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from ossb.errors import InputError
+from ossb.fields import choice
+from ossb.kernels import kernel
+from ossb.models.least_squares import INVERSE, TOLD
+from ossb.policies.base import Kind
+from ossb.policies.linear_arms import (
+    LINEAR,
+    Regression,
+    features_of,
+    new_regression,
+    regress_on,
+    shows_one_value,
+)
+from ossb.policies.linear_rivals import (
+    Rivals,
+    answer_design,
+    confidence_level,
+    difference_along,
+    face_rivals,
+    new_rivals,
+)
+from ossb.records import Floats, record
+from ossb.structures.base import Instance
+from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
+
+STEP_SHARES, STEP_MULTIPLIER = 0.5, 0.1
+LARGEST_MULTIPLIER = 10.0
+# places in SolidMemory.plan
+MULTIPLIER, SCALE, LENGTH, SPENT, NUMBER = 0, 1, 2, 3, 4
+
+
+class SolidMemory(NamedTuple):
+    regression: Regression
+    rivals: Rivals
+    scores: np.ndarray  # float64 (n_arms,): ln ω up to a constant
+    shares: np.ndarray  # float64 (n_arms,): ω
+    slopes: np.ndarray  # float64 (n_arms,): q
+    plan: np.ndarray  # float64 (5,): λ, z_k, p_k, rounds spent in the phase, k
+
+
+@kernel
+def exponentiate(scores: np.ndarray, out: np.ndarray) -> None:
+    """Write the shares ∝ exp(score), and shift the scores so that the largest is 0."""
+    top = -math.inf
+    for x in range(scores.shape[0]):
+        top = max(top, scores[x])
+    total = 0.0
+    for x in range(scores.shape[0]):
+        scores[x] -= top
+        out[x] = math.exp(scores[x])
+        total += out[x]
+    for x in range(scores.shape[0]):
+        out[x] /= total
+
+
+@kernel
+def pick(shares: np.ndarray, draw: float) -> int:
+    """The arm of a uniform draw from [0, 1)."""
+    last = 0
+    for x in range(shares.shape[0]):
+        if shares[x] > 0.0:
+            last = x
+            draw -= shares[x]
+            if draw < 0.0:
+                return x
+    return last
+
+
+@record
+class Solid(NamedTuple):
+    """Learn the shares of the plays and the price of information together.
+
+    Parameters
+    ----------
+    features
+        The arms, as columns.
+    sigma
+        Standard deviation of the noise.
+    length
+        L, that of the longest arm.
+    norm
+        B, a bound on the length of the true parameter.
+    first_scale
+        z_0.
+    c
+        The constant of the lower-order term of β and γ.
+    tuned
+        The schedule of the experiments.
+    """
+
+    features: Floats
+    sigma: float
+    length: float
+    norm: float
+    first_scale: float
+    c: float
+    tuned: bool
+
+    def _check(self) -> None:
+        if not 0 <= self.norm < math.inf:
+            raise InputError("norm", "be non-negative", self.norm)
+        if not 1 <= self.first_scale < math.inf:
+            raise InputError("z", "be at least 1", self.first_scale)
+        if not 0 <= self.c < math.inf:
+            raise InputError("c", "be non-negative", self.c)
+
+    def start(self) -> SolidMemory:
+        n = self.features.shape[1]
+        return SolidMemory(
+            new_regression(self.features),
+            new_rivals(self.features),
+            np.zeros(n),
+            np.full(n, 1.0 / n),
+            np.zeros(n),
+            np.array([0.0, self.first_scale, self.first_scale, 0.0, 0.0]),
+        )
+
+    def select(self, tally: Tally, memory: SolidMemory, rng: Generator) -> Decision:
+        regression, rivals = memory.regression, memory.rivals
+        t, d = tally.clock[0] + 1.0, self.features.shape[0]
+        leader = regress_on(self.features, tally, regression)
+        inverse = regression.squares.square[TOLD, INVERSE]
+        nearest = face_rivals(self.features, regression.rewards, leader, inverse, rivals)
+        draw = rng.random()
+        enough = self.sigma * self.sigma * confidence_level(math.log(t), t, d, self.c)
+        if nearest < 0 or rivals.distances[nearest] > enough:
+            return Decision(leader, EXPLOIT)
+        arm = pick(memory.shares, draw)
+        rounds = tally.phases[EXPLORE] + 1.0
+        radius = self.sigma * math.sqrt(confidence_level(2.0 * math.log(rounds), t, d, self.c))
+        self.take_step(leader, radius, memory)
+        return Decision(arm, EXPLORE)
+
+    def take_step(self, leader: int, radius: float, memory: SolidMemory) -> None:
+        """One step of ω and λ, and the count of the phases."""
+        regression, plan, shares = memory.regression, memory.plan, memory.shares
+        rival = answer_design(self.features, shares, regression.rewards, leader, memory.rivals)
+        if rival >= 0:
+            spare = -1.0 / plan[SCALE]
+            variance = self.sigma * self.sigma
+            for x in range(shares.shape[0]):
+                bonus = radius * math.sqrt(regression.widths[x])
+                change = difference_along(self.features, x, rival, memory.rivals)
+                evidence = 0.5 * change * change / variance
+                evidence += 2.0 * self.norm * self.length / variance * bonus
+                spare += shares[x] * evidence
+                memory.slopes[x] = regression.rewards[x] + bonus + plan[MULTIPLIER] * evidence
+            share_step, multiplier_step = STEP_SHARES, STEP_MULTIPLIER
+            if not self.tuned:
+                share_step = 1.0 / math.sqrt(plan[LENGTH])
+                multiplier_step = share_step
+            for x in range(shares.shape[0]):
+                memory.scores[x] += share_step * memory.slopes[x]
+            moved = plan[MULTIPLIER] - multiplier_step * spare
+            plan[MULTIPLIER] = min(max(moved, 0.0), LARGEST_MULTIPLIER)
+        plan[SPENT] += 1.0
+        if plan[SPENT] >= plan[LENGTH]:
+            plan[NUMBER] += 1.0
+            plan[SPENT] = 0.0
+            plan[SCALE] = self.first_scale * math.exp(plan[NUMBER])
+            plan[LENGTH] = plan[SCALE] * math.exp(2.0 * plan[NUMBER])
+            if not self.tuned:
+                plan[MULTIPLIER] = 0.0
+                for x in range(shares.shape[0]):
+                    memory.scores[x] = 0.0
+        exponentiate(memory.scores, shares)
+
+
+def build(instance: Instance, z: float, norm: float, c: float, schedule: str) -> Solid:
+    tuned = choice(schedule, "schedule", ("experiments", "theory")) == "experiments"
+    features = features_of(instance)
+    length = float(np.sqrt((features * features).sum(axis=0).max()))
+    return Solid(features, instance.sigma, length, norm, z, c, tuned)
+
+
+SOLID = Kind(
+    name="solid",
+    build=build,
+    parameters={"z": 100.0, "norm": 1.0, "c": 1.0, "schedule": "experiments"},
+    structures=LINEAR,
+    reference="Tirinzoni, Pirotta, Restelli and Lazaric (2020)",
+    fits=shows_one_value,
+)
