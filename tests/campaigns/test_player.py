@@ -63,6 +63,25 @@ def test_without_a_compiler_it_goes_on_as_before(monkeypatch, clock):
     assert player_of(campaign)._step is choose
 
 
+@pytest.mark.parametrize("slow", [False, True])
+def test_a_rehearsal_finds_out_who_needs_compiling(monkeypatch, clock, slow):
+    tries = []
+    monkeypatch.setattr(player_module, "SLOW", -1.0 if slow else 1e9)
+    monkeypatch.setattr(player_module, "compile_aside", lambda *keys: tries.append(keys))
+    monkeypatch.setattr(type(choose), "is_compiled", lambda self, *arguments: False)
+    campaign = Campaign.open("memory://", "c", instance=INSTANCE, clock=clock)
+    with campaign._journal.look() as state:
+        before = fingerprint(state)
+    campaign.prepare()
+    rehearsing = player_of(campaign)._compiling
+    if rehearsing is not None:
+        rehearsing.join()
+    assert len(tries) == int(slow)
+    assert (player_of(campaign)._compiling is None) == (not slow)
+    with campaign._journal.look() as state:
+        assert fingerprint(state) == before  # a rehearsal leaves no trace
+
+
 def test_the_compiling_process_compiles():
     compile_module.main(json.dumps({"instance": INSTANCE, "policy": {"name": "hgl"}}))
     player = Player(from_dict(INSTANCE), {"name": "hgl"})

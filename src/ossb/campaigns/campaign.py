@@ -11,7 +11,7 @@ from typing import Any, Self
 from ossb.campaigns import arrays, looking
 from ossb.campaigns.asking import Players, choose, left_out_of, unit_of
 from ossb.campaigns.card import card
-from ossb.campaigns.definition import create, definition, label
+from ossb.campaigns.definition import check_same, create, definition, label
 from ossb.campaigns.description import described
 from ossb.campaigns.events import Event
 from ossb.campaigns.history import Decided, decided, ids_in, told_of, with_lists
@@ -22,7 +22,7 @@ from ossb.campaigns.observations import without
 from ossb.campaigns.player import Player
 from ossb.campaigns.rosters import extended, moves, n_units
 from ossb.campaigns.state import State
-from ossb.campaigns.storage import Conflict, Storage, open_storage
+from ossb.campaigns.storage import Storage, open_storage
 from ossb.campaigns.telling import place_of, sorted_out, told_value
 from ossb.campaigns.timeline import timeline
 from ossb.errors import InputError, OssbError
@@ -87,7 +87,7 @@ class Campaign:
                 create(store, wanted, clock())
             campaign = cls(store, name, clock, owned=isinstance(storage, str))
             if wanted is not None:
-                campaign._check_same(wanted)
+                check_same(campaign.definition, wanted)
         except BaseException:
             if isinstance(storage, str):
                 store.close()
@@ -396,9 +396,3 @@ class Campaign:
                 player, tally, state.tally.counts.size, state.added, len(state.reveals)
             )
             return view, state.instance
-
-    def _check_same(self, wanted: dict[str, Any]) -> None:
-        held = self.definition
-        for key in ("instance", "policy", "seed"):
-            if held[key] != wanted[key]:
-                raise Conflict(f"campaign {self.name!r} exists with another {key}")

@@ -74,6 +74,13 @@ def create(storage: Storage, wanted: dict[str, Any], now: float) -> bool:
     return True
 
 
+def check_same(held: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """``Conflict`` where the campaign of a name has another definition."""
+    for key in ("instance", "policy", "seed"):
+        if held[key] != wanted[key]:
+            raise Conflict(f"campaign {held['name']!r} exists with another {key}")
+
+
 def stream(chosen: Mapping[str, Any]) -> str:
     """The name of a policy's random stream: the one the simulator gives it."""
     name = chosen["name"]

@@ -23,6 +23,7 @@ from ossb.tally import Decision, Tally, empty_tally
 
 SLOW = 2e-3  # seconds of an interpreted step from which on compiling is worth it
 PATIENCE = 20  # slow steps before that
+REHEARSED = 5  # steps tried before anybody asks
 
 
 @kernel
@@ -100,6 +101,31 @@ class Player:
         if isinstance(arm, tuple):
             return tuple(self.kept[item] for item in arm)
         return self.kept[arm]
+
+    def prepare(self) -> None:
+        """Find out aside whether steps will be slow, and if so get compiled code now."""
+        if self._compiling is None:
+            self._compiling = threading.Thread(target=self._rehearse, daemon=True)
+            self._compiling.start()
+
+    def _rehearse(self) -> None:
+        policy, tally, memory, rng = self._first_step()
+        tally.counts[:] = tally.plays[:] = REHEARSED
+        tally.clock[0] = int(tally.plays.sum())
+        sign = self.instance.observed_sign
+        slow = False
+        for _ in range(REHEARSED):
+            tally.means[:] = sign * rng.uniform(0.2, 0.8, tally.means.size)
+            started = time.thread_time()
+            try:
+                choose(policy, tally, memory, rng)
+            except Exception:  # made-up means say nothing about the policy at play
+                break
+            slow = slow or time.thread_time() - started > SLOW
+        if slow:
+            self._compile_beside()
+        else:
+            self._compiling = None  # steps at play may still turn out slow
 
     def compile(self) -> None:
         """Compile in this process, or take what is in the cache."""

@@ -44,6 +44,7 @@ class Registry:
             found = self._open.get(name)
             if found is None:
                 found = Campaign(self.storage, name)
+                found.prepare()
                 self._open[name] = found
         return found
 
