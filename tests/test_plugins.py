@@ -177,6 +177,14 @@ def test_one_that_fails_is_an_error_where_it_is_asked_for(environment):
     assert "has no attribute 'Absent'" in absent.stderr
 
 
+def test_the_doctor_names_them(environment):
+    found = run(environment, "doctor")
+    assert found.returncode == 1
+    (line,) = (line for line in found.stdout.splitlines() if " added: " in line)
+    assert line.startswith("FAIL  added: RuntimeError: ossb.policies 'broken' of more-bandits")
+    assert "ossb.structures 'absent' of more-bandits is left out" in line
+
+
 def test_nothing_is_loaded_before_it_is_asked_for(environment):
     program = """
         import sys

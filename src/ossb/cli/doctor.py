@@ -19,6 +19,7 @@ def doctor() -> None:
     for name, check in (
         ("python", _python),
         ("packages", _packages),
+        ("added", _added),
         ("bound", _bound),
         ("compiler", _compiler),
         ("cache", _cache),
@@ -60,6 +61,21 @@ def _packages() -> str:
                 raise
             found.append("cvxpy not installed (extra: convex)")
     return ", ".join(found)
+
+
+def _added() -> str:
+    """What other packages add; what cannot be loaded is a failure."""
+    import warnings
+
+    from ossb.policies import POLICIES
+    from ossb.structures import STRUCTURES
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        names = [*list(POLICIES)[len(POLICIES.own) :], *list(STRUCTURES)[len(STRUCTURES.own) :]]
+    if caught:
+        raise RuntimeError("; ".join(str(warning.message) for warning in caught))
+    return ", ".join(names) or "nothing, by other packages"
 
 
 def _bound() -> str:

@@ -1,0 +1,42 @@
+"""What is installed: the wheel, as the build backend makes it."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index"]
+    command += ["--no-build-isolation", "--wheel-dir", str(folder), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    (found,) = folder.glob("ossb-*.whl")
+    with zipfile.ZipFile(found) as archive:
+        yield archive
+
+
+def test_it_holds_the_package_whole(wheel):
+    source = ROOT / "src"
+    wanted = {
+        str(path.relative_to(source))
+        for path in (source / "ossb").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    held = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    assert held == wanted
+    assert "ossb/py.typed" in held  # so that type checkers read our annotations
+
+
+def test_its_metadata_names_the_command_and_the_extras(wheel):
+    read = {name.rpartition("/")[2]: name for name in wheel.namelist() if ".dist-info/" in name}
+    assert "ossb = ossb.cli:main" in wheel.read(read["entry_points.txt"]).decode()
+    metadata = wheel.read(read["METADATA"]).decode()
+    for extra in ("gymnasium", "river", "frames", "convex", "cluster", "service"):
+        assert f"Provides-Extra: {extra}" in metadata
+    assert "Classifier: Typing :: Typed" in metadata
