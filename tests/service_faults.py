@@ -4,6 +4,7 @@ Each returns a row of counts; ``lost``, ``twice`` and ``invented`` have to be 0.
 """
 
 import http.client
+import json
 import random
 import signal
 import socketserver
@@ -113,7 +114,7 @@ def compare(storage, workers, strangers=0):
     }
 
 
-def _create(url):
+def create(url):
     with Client(url, patience=60, sleep=brief) as client:
         client.create(NAME, INSTANCE, "ucb1", 1)
 
@@ -131,7 +132,7 @@ def kill_servers(folder, kills, clients, seed=0):
     """kill −9 the server, again and again, under clients that ask and tell."""
     storage = f"sqlite:///{folder / 'campaigns.db'}"
     server = Server(storage, folder / "log").start()
-    _create(server.url)
+    create(server.url)
     workers = [Worker([server.url], f"{seed}-{i}") for i in range(clients)]
     for worker in workers:
         worker.start()
@@ -152,6 +153,23 @@ def kill_servers(folder, kills, clients, seed=0):
     }
 
 
+def listen(port, after, count):
+    """The events of a stream that goes on after a number, until there are so many."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    headers = {"Last-Event-ID": str(after)}
+    found = []
+    try:
+        connection.request("GET", f"/v1/campaigns/{NAME}/events", headers=headers)
+        answer = connection.getresponse()
+        while len(found) < count:
+            line = answer.readline()
+            if line.startswith(b"data: "):
+                found.append(json.loads(line.removeprefix(b"data: ")))
+    finally:
+        connection.close()
+    return found
+
+
 class Gone:
     """What a client that was killed had said."""
 
@@ -167,7 +185,7 @@ def kill_clients(folder, kills, seed=0):
     """kill −9 clients at any moment between their ask and their tell."""
     storage = f"sqlite:///{folder / 'campaigns.db'}"
     server = Server(storage, folder / "log").start()
-    _create(server.url)
+    create(server.url)
     moments, gone = random.Random(seed), []
     program = Path(__file__).with_name("service_client.py")
     for i in range(kills):
@@ -189,7 +207,7 @@ def bad_network(folder, tells, clients, seed=0):
     """A proxy that drops answers, doubles requests, delays them and repeats them later."""
     storage = f"sqlite:///{folder / 'campaigns.db'}"
     server = Server(storage, folder / "log").start()
-    _create(server.url)
+    create(server.url)
     proxy = Proxy(server.port, seed)
     threading.Thread(target=proxy.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{proxy.server_address[1]}"
@@ -285,7 +303,7 @@ class _Handler(socketserver.StreamRequestHandler):
 def several_servers(folder, storage, kills, clients, seed=0):
     """Two servers on one PostgreSQL; one of them is killed, again and again."""
     servers = [Server(storage, folder / f"log{i}").start() for i in (0, 1)]
-    _create(servers[0].url)
+    create(servers[0].url)
     workers = [Worker([s.url for s in servers], f"{seed}-{i}") for i in range(clients)]
     for worker in workers:
         worker.start()
@@ -304,7 +322,7 @@ def several_servers(folder, storage, kills, clients, seed=0):
 def kill_postgresql(folder, postgresql, storage, kills, clients, seed=0):
     """PostgreSQL itself is killed; the server goes on."""
     server = Server(storage, folder / "log").start()
-    _create(server.url)
+    create(server.url)
     workers = [Worker([server.url], f"{seed}-{i}") for i in range(clients)]
     for worker in workers:
         worker.start()

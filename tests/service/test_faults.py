@@ -1,6 +1,5 @@
 """Real processes, killed for real; a small count of each fault (more: benchmarks)."""
 
-import socket
 import subprocess
 from types import SimpleNamespace
 
@@ -8,6 +7,7 @@ import pytest
 
 import postgresql_server
 import service_faults
+import service_strain
 from ossb.campaigns import Campaign
 from service_process import SCRIPT, Server
 
@@ -85,28 +85,47 @@ def test_a_second_server_is_refused_and_the_command_line_served(tmp_path):
     assert server.stop() == 0
 
 
-def test_slow_and_long_callers_are_cut_off(tmp_path):
+def test_callers_that_strain(tmp_path):
+    row = service_strain.strain(tmp_path, idle=60, slow=5, body=10_000_000, depth=100_000)
+    assert {row["announced"], row["chunked"], row["deep"]} <= {"413", "cut"}
+    assert row["deep_and_short"] == "400"
+    assert row["cut_off"] == 65
+    assert row["served"] == row["asked"]
+    assert row["growth"] < 2
+    assert row["exit_code"] == 0
+
+
+def test_a_head_without_end(tmp_path):
     server = Server(f"sqlite:///{tmp_path / 'campaigns.db'}", tmp_path / "log").start()
-    address = ("127.0.0.1", server.port)
-    with socket.create_connection(address) as slow, socket.create_connection(address) as idle:
-        slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
-        with socket.create_connection(address) as long:
-            head = b"POST /v1/campaigns HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-            long.sendall(head + b"Content-Length: 1000000000\r\n\r\n" + b" " * 1000)
-            assert long.recv(100).startswith(b"HTTP/1.1 413")
-        with socket.create_connection(address) as endless:
-            endless.sendall(b"GET / HTTP/1.1\r\nX-Long: " + b"x" * 70_000)
-            assert endless.recv(100).startswith(b"HTTP/1.1 431")
-        with socket.create_connection(address) as chunked:
-            chunked.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n")
-            chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
-            chunked.sendall(chunk)
-            chunked.sendall(chunk)
-            assert chunked.recv(100).startswith(b"HTTP/1.1 413")
-        for waiting in (slow, idle):
-            waiting.settimeout(60)
-            assert waiting.recv(100) == b""  # closed on us
+    head = b"GET / HTTP/1.1\r\nX-Long: " + b"x" * 70_000
+    assert service_strain.status_of(server, head) == "431"
     assert server.stop() == 0
+
+
+def test_event_streams_have_no_gap_when_the_server_is_killed(tmp_path):
+    storage = f"sqlite:///{tmp_path / 'campaigns.db'}"
+    server = Server(storage, tmp_path / "log").start()
+    worker = service_faults.Worker([server.url], "stream")
+    service_faults.create(server.url)
+    worker.start()
+    seen = []
+    for _ in range(3):
+        seen += service_faults.listen(server.port, seen[-1]["number"] if seen else 0, 40)
+        server.kill()
+        server.start()
+    seen += service_faults.listen(server.port, seen[-1]["number"], 20)
+    worker.stopping.set()
+    worker.join(60)
+    assert worker.failure is None
+    assert server.stop() == 0
+    with Campaign.open(storage, service_faults.NAME) as campaign:
+        events = list(campaign.events())[: len(seen)]
+    assert [event["number"] for event in seen] == list(range(1, len(seen) + 1))
+    assert [event["kind"] for event in seen] == [event.kind for event in events]
+    asked = [d["id"] for event in seen if event["kind"] == "asked" for d in event["decisions"]]
+    told = [t["id"] for event in seen if event["kind"] == "told" for t in event["tells"]]
+    assert len(asked) >= len(told) > 40
+    assert asked[: len(told)] == told  # one worker: told in the order asked
 
 
 @pytest.fixture
