@@ -7,13 +7,17 @@ from ossb.policies.base import Kind, Policy, make
 from ossb.policies.burnetas_katehakis import BURNETAS_KATEHAKIS
 from ossb.policies.ckl_ucb import CKL_UCB
 from ossb.policies.combinatorial_thompson import COMBINATORIAL_THOMPSON
+from ossb.policies.confidence_ball import CONFIDENCE_BALL
 from ossb.policies.cucb import CUCB
 from ossb.policies.dmed import DMED
 from ossb.policies.double_thompson import DOUBLE_THOMPSON
+from ossb.policies.e4 import E4_KIND
 from ossb.policies.end_of_optimism import END_OF_OPTIMISM
 from ossb.policies.escb import ESCB
 from ossb.policies.glm_ucb import GLM_UCB
+from ossb.policies.graves_lai import GRAVES_LAI
 from ossb.policies.hgl import HGL
+from ossb.policies.ids import IDS
 from ossb.policies.imed import IMED
 from ossb.policies.imed_ub import IMED_UB
 from ossb.policies.kl_ucb import KL_UCB
@@ -27,6 +31,8 @@ from ossb.policies.osub import OSUB
 from ossb.policies.rmed1 import RMED1
 from ossb.policies.rmed2 import RMED2
 from ossb.policies.rucb import RUCB
+from ossb.policies.solid import SOLID
+from ossb.policies.spl import SPL
 from ossb.policies.thompson import THOMPSON
 from ossb.policies.ucb1 import UCB1
 from ossb.structures.base import Instance
@@ -57,6 +63,12 @@ OWN: dict[str, Kind] = {
         GLM_UCB,
         OFUL,
         END_OF_OPTIMISM,
+        CONFIDENCE_BALL,
+        GRAVES_LAI,
+        IDS,
+        SOLID,
+        SPL,
+        E4_KIND,
         CKL_UCB,
         COMBINATORIAL_THOMPSON,
         CUCB,

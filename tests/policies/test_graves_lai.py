@@ -1,0 +1,109 @@
+"""The policy after Graves and Lai: planned experiments and sequential tests."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ossb.errors import InputError
+from ossb.policies import policy
+from ossb.simulation import simulate
+from ossb.structures.classical import Classical
+from ossb.structures.combinatorial import Combinatorial
+from ossb.structures.linear import Linear
+from ossb.structures.unimodal import Unimodal
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE
+from policies.rounds import Literal, leaves_the_tally, played, same_compiled
+from structured_instances import INSTANCES, made_up
+
+GAUSSIAN = Classical(theta=[0.0, 1.0, 0.4, 0.6], sigma=0.5)
+OPTIMISM = Linear(arms=[[1, 0], [0, 1], [0.9, 0.2]], phi=[1, 0])
+LINE = Unimodal(theta=[0.1, 0.4, 0.9, 0.6, 0.2])
+
+
+def literal(instance, horizon, seed, gamma, growth):
+    """Unrelated Gaussian arms: c = 2σ²/Δ² and explicit likelihood ratios."""
+    world, variance, rounds = Literal(instance, seed), instance.sigma**2, []
+    end, planned, rates = 1, None, None
+    for t in range(1, horizon + 1):
+        while t >= end:
+            end, planned = max(int(growth * end), end + 1), None
+        n, means, log = world.counts, world.means, math.log(end)
+        short = np.flatnonzero(n < math.sqrt(log))
+        if short.size:
+            rounds.append((int(short[0]), ESTIMATE))
+            world.play(rounds[-1][0])
+            continue
+        leader = int(np.argmax(means))
+        others = np.arange(len(means)) != leader
+        gaps = (means[leader] - means)[others]
+        known = gaps**2 * n[others] / (2 * variance)
+        unknown = gaps**2 / (2 * variance * (1 / n[others] + 1 / n[leader]))
+        level = (1 + gamma) * log
+        if unknown.min() >= level:
+            rounds.append((leader, EXPLOIT))
+            world.play(leader)
+            continue
+        if planned != leader or (n[others] >= rates[others] * level).all():
+            planned, rates = leader, np.zeros(len(means))
+            rates[others] = 2 * variance / gaps**2
+        ratios = np.full(len(means), math.inf)
+        ratios[others] = n[others] / rates[others]
+        due = int(np.argmin(ratios))
+        arm = leader if n[leader] < n[due] or known.min() >= level else due
+        rounds.append((arm, EXPLORE))
+        world.play(arm)
+    return rounds
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("gamma", "growth"), [(0.0, 2.0), (0.3, 1.5)])
+def test_rounds_are_those_of_a_literal_transcription(seed, gamma, growth):
+    rounds, _ = played("graves-lai", GAUSSIAN, 400, seed, gamma=gamma, growth=growth)
+    assert rounds == literal(GAUSSIAN, 400, seed, gamma, growth)
+    assert {phase for _, phase in rounds} == {EXPLOIT, ESTIMATE, EXPLORE}
+
+
+CASES = {"gaussian": GAUSSIAN, "linear": OPTIMISM, "unimodal": LINE, **INSTANCES}
+
+
+@pytest.mark.parametrize("name", ["gaussian", "linear", "unimodal"])
+def test_compiling_changes_nothing(name):
+    assert same_compiled("graves-lai", CASES[name], 120)
+    assert same_compiled("graves-lai", CASES[name], 60, batch=7, delay=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(INSTANCES))
+def test_nor_for_other_structures(name):
+    assert same_compiled("graves-lai", CASES[name], 60)
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_a_decision_leaves_the_tally(name):
+    assert leaves_the_tally("graves-lai", CASES[name], made_up(CASES[name], 1, pending=True))
+
+
+def test_what_it_fits():
+    behind = Combinatorial(
+        feedback="semi_bandit", arm_set="m_sets", n_items=5, size=2, phi=[0.1, 0.5, 0.45, 0.7, 0.3]
+    )
+    with pytest.raises(InputError, match="needs its arms listed"):
+        policy("graves-lai", behind)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "field"), [({"gamma": -1.0}, "gamma"), ({"growth": 1.0}, "growth")]
+)
+def test_parameters_out_of_range_are_refused(parameters, field):
+    with pytest.raises(InputError, match=field):
+        policy("graves-lai", GAUSSIAN, **parameters)
+
+
+@pytest.mark.parametrize(("instance", "constant"), [(OPTIMISM, 8.0), (LINE, 2 / 0.3 + 2 / 0.5)])
+def test_the_last_decade_costs_what_the_bound_says(instance, constant):
+    """C ln 10 in the limit; within a factor of 2 after five decades."""
+    found = simulate(instance, ["graves-lai"], 100_000, 20, seed=1).policies[0]
+    early = found.curves[:, np.searchsorted(found.checkpoints, 10_000)]
+    cost = (found.regret - early).mean() / (constant * math.log(10))
+    assert 0.5 < cost < 2
