@@ -14,6 +14,7 @@ from ossb.structures.base import bound
 from ossb.structures.classical import Classical
 from ossb.structures.dueling import Dueling
 from ossb.structures.finite import Finite
+from ossb.structures.lipschitz import Lipschitz
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import empty_tally
 from policies.contract import LATE, assert_compiling_changes_nothing, assert_select_only_reads
@@ -24,6 +25,12 @@ CASES = {
     "line": Unimodal(theta=[0.1, 0.4, 0.9, 0.6, 0.2]),
     "star": Unimodal(
         theta=[0.8, 0.2, 0.3, 0.5], edges=[[0, 1], [0, 2], [0, 3]], observation="bernoulli"
+    ),
+    "lipschitz": Lipschitz(
+        points=[0.0, 0.5, 1.0],
+        lipschitz_constant=1.0,
+        theta=[0.2, 0.5, 0.4],
+        observation="bernoulli",
     ),
     "finite": Finite(parameters=[[1.0, 0.5], [1.0, 2.0]], theta=[1.0, 0.5]),
 }
@@ -101,6 +108,24 @@ def test_unimodal_arms_have_the_profile_likelihood(edges, seed):
         deviances.append(cp.Problem(cp.Minimize(cost), falls).solve(solver=cp.CLARABEL))
     expected = np.exp(-(np.array(deviances) - min(deviances)))
     assert posterior(instance, counts, means) == pytest.approx(expected, abs=1e-6)
+
+
+def test_lipschitz_arms_have_the_profile_likelihood():
+    """A quadratic program again; the means told are Lipschitz themselves, and one arm is unseen."""
+    points, counts = np.array([0.0, 0.3, 0.5, 0.9]), [4, 7, 0, 5]
+    means = np.array([0.2, 0.4, 0.0, 0.3])
+    instance = Lipschitz(points=points, lipschitz_constant=1.0)
+    deviances = []
+    for j in range(4):
+        level = cp.Variable(4)
+        limits = [level <= level[j]]
+        limits += [
+            level[x] - level[z] <= abs(points[x] - points[z]) for x in range(4) for z in range(4)
+        ]
+        cost = 0.5 * cp.sum(cp.multiply(counts, cp.square(level - means)))
+        deviances.append(cp.Problem(cp.Minimize(cost), limits).solve(solver=cp.CLARABEL))
+    expected = np.exp(-np.array(deviances))
+    assert posterior(instance, counts, means) == pytest.approx(expected, abs=1e-5)
 
 
 def test_finite_parameters_have_the_profile_likelihood():

@@ -134,6 +134,16 @@ class LipschitzModel(NamedTuple):
         memory.numbers[WEAKEST] = weakest
         memory.numbers[SETTLED] = settled
 
+    def doubt(
+        self, tally: Tally, memory: LipschitzLook, order: np.ndarray, out: np.ndarray
+    ) -> None:
+        """Ratios are taken around the projection, as in ``test``: exact where that is the means."""
+        leader = self.project(tally, memory)
+        for j in range(self.n_arms):
+            out[j] = 0.0
+            if j != leader and self.distances[j, leader] > 0.0:
+                out[j] = self.ratio(leader, j, memory)
+
     def weigh(self, tally: Tally, memory: LipschitzLook) -> int:
         for x in range(self.n_arms):
             count = tally.counts[x] + self.prior

@@ -10,6 +10,9 @@ from the first round on: nothing is played to begin with, since an arm that noth
 GLR 0.  The author's code cuts GLR off at 15, so that no arm falls below a share of about e⁻¹⁵;
 the text known to us does not, and neither does this policy (unless ``cutoff`` is given).
 
+For Lipschitz arms the model takes likelihood ratios around the maximum-likelihood means, not from
+the data: the same where the means told are Lipschitz themselves, else an approximation.
+
 Dueling structures are left out: the optimal pair, an item with itself, shows nothing, and the
 paper does not say what to play in its place.
 """
@@ -89,7 +92,7 @@ MINTS = Kind(
     name="mints",
     build=build,
     parameters={"cutoff": None},
-    structures=("classical", "unimodal", "finite"),
+    structures=("classical", "lipschitz", "unimodal", "finite"),
     reference="Wang (2025)",
     fits=fits,
 )
