@@ -17,6 +17,7 @@ from urllib.parse import quote, urlsplit
 from ossb.errors import InputError, OssbError
 
 AGAIN = (408, 429, 502, 503, 504)  # statuses after which the same call may succeed
+ROWS = 2000  # of data from before, in one call
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
 
 
@@ -151,6 +152,28 @@ class Client:
     def close_campaign(self, name: str) -> None:
         """Take no more asks, for good."""
         self._call("POST", _path(name, "close"), {})
+
+    def add_arm(self, name: str, arm: Mapping[str, Any] | None = None) -> int:
+        """Add an arm; ``ServiceError`` 409 where another was added meanwhile, or this one was."""
+        stands = self.campaign(name)
+        dueling = stands["instance"]["structure"] == "dueling"
+        arms = [entry["arm"] for entry in stands["arms"]]
+        number = 1 + max(max(pair) for pair in arms) if dueling else len(arms)
+        body = {"arm": dict(arm or {}), "number": number}
+        return int(self._call("POST", _path(name, "arms"), body)["arm"])
+
+    def retire_arm(self, name: str, arm: int) -> None:
+        """Play an arm no more; what it showed is kept."""
+        self._call("POST", _path(name, "retire"), {"arm": arm})
+
+    def import_rows(self, name: str, rows: Iterable[tuple[Any, Any]], source: str = "") -> int:
+        """Take in data from before; ``ServiceError`` 409 where the campaign moves meanwhile."""
+        pairs = [list(row) for row in rows]
+        after = self.campaign(name)["events"]
+        for first in range(0, len(pairs), ROWS):
+            body = {"rows": pairs[first : first + ROWS], "after": after, "source": source}
+            after = self._call("POST", _path(name, "import"), body)["events"]
+        return len(pairs)
 
     def history(self, name: str, start: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """Decisions with what was told, from number ``start`` on."""

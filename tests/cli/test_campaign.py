@@ -60,6 +60,19 @@ def test_ask_tell_show(campaign):
     assert "arm " in campaign.out
 
 
+def test_arms_and_data_from_before(campaign, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("arm,observation\n0,1\n1,0\n1,1\n")
+    assert campaign("import", "first", log) == 0
+    assert campaign.out == "3 rows taken in by campaign first\n"
+    assert campaign("retire-arm", "first", 0) == 0
+    assert campaign("show", "first", "--json") == 0
+    stands = json.loads(campaign.out)
+    assert (stands["plays"][:2], stands["retired"]) == ([1, 2], [0])
+    assert campaign("import", "first", tmp_path / "none.csv") == 2
+    assert campaign("retire-arm", "first", 99) == 2
+
+
 def test_list_and_close(campaign):
     assert campaign("list", "--json") == 0
     assert [entry["name"] for entry in json.loads(campaign.out)] == ["first"]
@@ -148,6 +161,14 @@ def test_all_of_it_through_a_service(ossb, tmp_path, monkeypatch):
         assert ossb("campaign", "show", "é") == 0
         assert ossb("campaign", "export", "é") == 0
         assert [json.loads(line)["id"] for line in ossb.out.splitlines()] == ids
+        log = tmp_path / "log.csv"
+        log.write_text("arm,observation\n0,1\n1,0\n")
+        assert ossb("campaign", "import", "é", log) == 0
+        assert ossb("campaign", "add-arm", "é") == 0
+        assert ossb("campaign", "add-arm", "é", "[]") == 2
+        assert ossb("campaign", "retire-arm", "é", 0) == 0
+        assert ossb("campaign", "show", "é", "--json") == 0
+        assert json.loads(ossb.out)["retired"] == [0]
         assert ossb("campaign", "close", "é") == 0
         assert ossb("campaign", "ask", "é") == 2
         assert ossb("campaign", "list", "--json") == 0

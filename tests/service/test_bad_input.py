@@ -202,6 +202,16 @@ TABLE = (
     + [("/tell", *entry) for entry in TELL]
     + [("/void", *entry) for entry in TELL[:-2] if b"observation" not in entry[1]]
     + [("", *entry) for entry in CREATE]
+    + [
+        (rest, f"whole={v[:20]!r}", v, None)
+        for rest in ("/arms", "/retire", "/import")
+        for v in WHOLE_BODIES
+    ]
+    + [("/retire", f"arm={v[:20]}", raw("arm", v), ("arm", "body")) for v in NO_NUMBERS]
+    + [
+        ("/import", f"after={v[:20]}", raw("after", v, rows=[[0, 1]]), ("after", "body"))
+        for v in NO_NUMBERS
+    ]
 )
 
 
@@ -300,7 +310,19 @@ VALUES = st.recursive(
     max_leaves=12,
 )
 KEYS = ["n", "lease_seconds", "available", "id", "observation", "tells", "name", "instance"]
-KEYS += ["policy", "seed", "structure", "n_arms", "arms", "points", "theta", "edges"]
+KEYS += [
+    "arm",
+    "rows",
+    "after",
+    "policy",
+    "seed",
+    "structure",
+    "n_arms",
+    "arms",
+    "points",
+    "theta",
+    "edges",
+]
 OBJECTS = st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=5), VALUES, max_size=5)
 INSTANCES = st.builds(
     lambda kind, keys: {"structure": kind, **keys},
@@ -313,7 +335,8 @@ INSTANCES = st.builds(
 )
 
 
-PATHS = st.sampled_from([f"{FIRST}/ask", f"{FIRST}/tell", f"{FIRST}/void", "/v1/campaigns"])
+RESTS = ("ask", "tell", "void", "arms", "retire", "import")
+PATHS = st.sampled_from([*(f"{FIRST}/{rest}" for rest in RESTS), "/v1/campaigns"])
 BODIES = st.binary(max_size=60) | OBJECTS.map(lambda keys: json.dumps(keys).encode())
 POLICY_NAMES = st.sampled_from(["ucb1", "hgl", "ossb", "thompson"])
 

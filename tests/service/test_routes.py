@@ -216,6 +216,47 @@ def test_a_store_that_fails_is_503(campaign):
     assert answer.json()["error"]["code"] == "unavailable"
 
 
+def test_arms_come_and_go(campaign):
+    added = campaign.post(f"{FIRST}/arms", {"arm": {}, "number": 3})
+    assert (added.status_code, added.json()) == (201, {"arm": 3})
+    again = campaign.post(f"{FIRST}/arms", {"arm": {}, "number": 3})
+    assert (again.status_code, again.json()["error"]["code"]) == (409, "conflict")
+    retired = campaign.post(f"{FIRST}/retire", {"arm": 0})
+    assert retired.json() == {"arm": 0, "status": "retired"}
+    stands = campaign.get(FIRST).json()
+    assert (len(stands["arms"]), stands["retired"]) == (4, [0])
+    for rest, body, field in (
+        ("arms", {"arm": 1}, "arm"),
+        ("arms", {"arm": {"features": [1]}}, "arm.features"),
+        ("arms", {"arm": {}, "number": "4"}, "number"),
+        ("retire", {"arm": 9}, "arm"),
+        ("retire", {"arm": None}, "arm"),
+    ):
+        refused = campaign.post(f"{FIRST}/{rest}", body)
+        assert (refused.status_code, refused.json()["error"]["field"]) == (400, field)
+    assert campaign.get(FIRST).json() == stands
+
+
+def test_data_from_before(campaign):
+    rows = [[0, 1], [0, 0], [2, 1]]
+    taken = campaign.post(f"{FIRST}/import", {"rows": rows, "after": 1, "source": "log.csv"})
+    assert taken.json() == {"rows": 3, "events": 2}
+    again = campaign.post(f"{FIRST}/import", {"rows": rows, "after": 1, "source": "log.csv"})
+    assert again.status_code == 409
+    stands = campaign.get(FIRST).json()
+    assert (stands["plays"], stands["means"]) == ([2, 0, 1], [0.5, None, 1.0])
+    for body, field in (
+        ({"rows": [[0, 1]]}, "after"),
+        ({"rows": 1, "after": 2}, "rows"),
+        ({"rows": [[0]], "after": 2}, "rows[0]"),
+        ({"rows": [[0, 1], [0, 2]], "after": 2}, "rows[1].observation"),
+        ({"rows": [[3, 1]], "after": 2}, "rows[0].arm"),
+    ):
+        refused = campaign.post(f"{FIRST}/import", body)
+        assert (refused.status_code, refused.json()["error"]["field"]) == (400, field)
+    assert campaign.get(FIRST).json() == stands
+
+
 def test_events_are_resumed(campaign):
     decision = campaign.post(f"{FIRST}/ask", {}).json()["decisions"][0]
     campaign.post(f"{FIRST}/tell", {"id": decision["id"], "observation": 1})

@@ -1,6 +1,7 @@
 """Campaigns: ask for an arm, act, tell what was observed; through crashes, for weeks."""
 
-from ossb.campaigns.campaign import Campaign, Closed
+from ossb.campaigns.campaign import Campaign
+from ossb.campaigns.changing import Closed
 from ossb.campaigns.history import Decided
 from ossb.campaigns.importing import read_rows
 from ossb.campaigns.journal import Unknown

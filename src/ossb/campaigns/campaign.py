@@ -8,24 +8,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Self
 
-from ossb.campaigns import arrays, looking
-from ossb.campaigns.asking import Players, choose, left_out_of, unit_of
+from ossb.campaigns import looking
+from ossb.campaigns.asking import Players, choose, left_out_of
 from ossb.campaigns.card import card
+from ossb.campaigns.changing import Changes, Closed
 from ossb.campaigns.definition import check_same, create, definition, label
 from ossb.campaigns.description import described
 from ossb.campaigns.events import Event
 from ossb.campaigns.history import Decided, decided, ids_in, told_of, with_lists
-from ossb.campaigns.importing import Row, add_up
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.ledger import TOLD
 from ossb.campaigns.observations import without
-from ossb.campaigns.player import Player
-from ossb.campaigns.rosters import extended, moves, n_units
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Storage, open_storage
 from ossb.campaigns.telling import place_of, sorted_out, told_value
 from ossb.campaigns.timeline import timeline
-from ossb.errors import InputError, OssbError
+from ossb.errors import InputError
 from ossb.fields import integer, number
 from ossb.structures.base import Instance
 from ossb.tally import Tally
@@ -38,11 +36,7 @@ DELTA = 0.05
 GAP = 1e-6
 
 
-class Closed(OssbError):
-    """The campaign takes no more asks."""
-
-
-class Campaign:
+class Campaign(Changes):
     """One campaign in a store; safe to use from several threads.
 
     ``close`` closes the campaign itself, for good; ``disconnect`` lets go of the store, and so
@@ -230,65 +224,6 @@ class Campaign:
             return before - len(state.pending), waiting
 
         return self._journal.change(free)
-
-    # arms that come and go, and data from before
-
-    def add_arm(self, arm: Mapping[str, Any] | None = None) -> int:
-        """Add an arm (an item, for dueling); returns its number.
-
-        What it brings depends on the structure, see ``ossb.campaigns.rosters``; its ``name`` too
-        where arms have names.
-        """
-        brought = {} if arm is None else dict(arm)
-
-        def add(state: State) -> tuple[int, Future[None] | None]:
-            if state.closed:
-                raise Closed(f"campaign {self.name!r} is closed")
-            old, new = state.instance, extended(state.instance, brought)
-            player = Player(new, state.definition["policy"], sorted(state.retired))
-            content = {
-                "arm": brought,
-                "instance": new.to_dict(),
-                **moves(old, new),
-                "memory": arrays.packed(player.start()),
-            }
-            waiting = self._journal.record("arm_added", self._clock(), content)
-            return n_units(old), waiting
-
-        return self._journal.change(add)
-
-    def retire_arm(self, arm: int) -> None:
-        """Play an arm (an item, for dueling) no more; what it showed is kept."""
-
-        def retire(state: State) -> tuple[None, Future[None] | None]:
-            unit = unit_of(state, arm, "arm")
-            if unit in state.retired:
-                return None, self._journal.newest
-            retired = state.retired | {unit}
-            if len(retired) == n_units(state.instance):
-                raise InputError("arm", "not be the last one", unit)
-            player = Player(state.instance, state.definition["policy"], sorted(retired))
-            content = {"arm": unit, "memory": arrays.packed(player.start())}
-            return None, self._journal.record("arm_retired", self._clock(), content)
-
-        self._journal.change(retire)
-
-    def import_rows(self, rows: Iterable[Row], source: str = "") -> int:
-        """Take in logged data, pairs of an arm and an observation; returns how many.
-
-        The tally is what telling them one by one would make it.
-        """
-        rows = list(rows)
-
-        def take_in(state: State) -> tuple[int, Future[None] | None]:
-            if state.closed:
-                raise Closed(f"campaign {self.name!r} is closed")
-            if not rows:
-                return 0, self._journal.newest
-            content = {"source": source, "rows": len(rows), **add_up(state, rows)}
-            return len(rows), self._journal.record("imported", self._clock(), content)
-
-        return self._journal.change(take_in)
 
     # looking
 

@@ -201,6 +201,57 @@ def close(name: Name, storage: Where = STORAGE, token: Token = None) -> None:
     typer.echo("closed")
 
 
+@app.command("add-arm")
+def add_arm(
+    name: Name,
+    arm: Annotated[str, typer.Argument(help='A JSON object, such as {"features": [1, 0]}.')] = "{}",
+    storage: Where = STORAGE,
+    token: Token = None,
+) -> None:
+    """Add an arm (an item, for dueling); what was learnt is kept."""
+    from ossb.errors import InputError
+
+    try:
+        brought = encoder.loads(arm)
+    except ValueError:
+        brought = None
+    if not isinstance(brought, dict):
+        raise InputError("arm", "be a JSON object", arm)
+    with campaigns(storage, token) as store:
+        typer.echo(f"arm {store.add_arm(name, brought)} of campaign {name}")
+
+
+@app.command("retire-arm")
+def retire_arm(
+    name: Name,
+    arm: Annotated[int, typer.Argument(help="Its number (the item's, for dueling).")],
+    storage: Where = STORAGE,
+    token: Token = None,
+) -> None:
+    """Play an arm no more; what it showed is kept."""
+    with campaigns(storage, token) as store:
+        store.retire_arm(name, arm)
+    typer.echo(f"arm {arm} of campaign {name} is played no more")
+
+
+@app.command("import")
+def import_(
+    name: Name,
+    file: Annotated[str, typer.Argument(help="CSV or Parquet, columns arm and observation.")],
+    storage: Where = STORAGE,
+    token: Token = None,
+) -> None:
+    """Take in data from before the campaign."""
+    from pathlib import Path
+
+    from ossb.campaigns import read_rows
+
+    rows = read_rows(file)
+    with campaigns(storage, token) as store:
+        taken = store.import_rows(name, rows, Path(file).name)
+    typer.echo(f"{taken:,} rows taken in by campaign {name}")
+
+
 @app.command()
 def export(
     name: Name,

@@ -29,6 +29,12 @@ class Campaigns(Protocol):
 
     def close(self, name: str) -> None: ...
 
+    def add_arm(self, name: str, arm: Mapping[str, Any]) -> int: ...
+
+    def retire_arm(self, name: str, arm: int) -> None: ...
+
+    def import_rows(self, name: str, rows: list[tuple[Any, Any]], source: str) -> int: ...
+
     def history(self, name: str) -> Iterator[dict[str, Any]]: ...
 
 
@@ -73,6 +79,15 @@ class InStore:
     def close(self, name: str) -> None:
         self._campaign(name).close()
 
+    def add_arm(self, name: str, arm: Mapping[str, Any]) -> int:
+        return int(self._campaign(name).add_arm(arm))
+
+    def retire_arm(self, name: str, arm: int) -> None:
+        self._campaign(name).retire_arm(arm)
+
+    def import_rows(self, name: str, rows: list[tuple[Any, Any]], source: str) -> int:
+        return int(self._campaign(name).import_rows(rows, source))
+
     def history(self, name: str) -> Iterator[dict[str, Any]]:
         campaign = self._campaign(name)
         return _pages(lambda start: campaign.history(start, PAGE))
@@ -108,6 +123,15 @@ class BehindService:
 
     def close(self, name: str) -> None:
         self._client.close_campaign(name)
+
+    def add_arm(self, name: str, arm: Mapping[str, Any]) -> int:
+        return int(self._client.add_arm(name, arm))
+
+    def retire_arm(self, name: str, arm: int) -> None:
+        self._client.retire_arm(name, arm)
+
+    def import_rows(self, name: str, rows: list[tuple[Any, Any]], source: str) -> int:
+        return int(self._client.import_rows(name, rows, source))
 
     def history(self, name: str) -> Iterator[dict[str, Any]]:
         return _pages(lambda start: self._client.history(name, start, PAGE))

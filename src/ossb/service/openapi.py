@@ -162,6 +162,36 @@ def schema() -> dict[str, Any]:
                 "Take no more asks (scope admin)", {"200": _answer("Closed")}, parameters=(NAME,)
             )
         },
+        f"{of}/arms": {
+            "post": _call(
+                "Add an arm; with `number` never twice (scope admin)",
+                {"201": _answer("Its number", {"arm": 3})},
+                _object({"arm": {"type": "object"}}, {"number": {"type": "integer"}}),
+                {"arm": {"name": "new"}, "number": 3},
+                (NAME,),
+            )
+        },
+        f"{of}/retire": {
+            "post": _call(
+                "Play an arm no more (scope admin)",
+                {"200": _answer("Retired", {"arm": 1, "status": "retired"})},
+                _object({"arm": {"type": "integer"}}),
+                {"arm": 1},
+                (NAME,),
+            )
+        },
+        f"{of}/import": {
+            "post": _call(
+                "Data from before, if event `after` is the newest (scope admin)",
+                {"200": _answer("Taken in", {"rows": 2, "events": 2})},
+                _object(
+                    {"rows": {"type": "array"}, "after": {"type": "integer"}},
+                    {"source": {"type": "string"}},
+                ),
+                {"rows": [[0, 1], [2, 0]], "after": 1, "source": "log.csv"},
+                (NAME,),
+            )
+        },
         f"{of}/decisions": {
             "get": _call(
                 "Decisions with what was told",

@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from ossb.campaigns import Told, Unknown
 from ossb.errors import InputError
-from ossb.fields import number, text
+from ossb.fields import integer, number, text
 from ossb.service import sizes, strict
 from ossb.service.answers import Refusal, as_refusal, document
 from ossb.service.call import BATCH, BODY, Call, too_large
@@ -150,6 +150,52 @@ async def close(call: Call) -> Response:
     return document(stands)
 
 
+async def add_arm(call: Call) -> Response:
+    body = await call.json()
+    strict.keys(body, ("arm",), ("number",))
+    arm = body["arm"]
+    if not isinstance(arm, dict):
+        raise InputError("arm", "be an object", arm)
+    wanted = integer(body["number"], "number") if "number" in body else None
+
+    def add() -> int:
+        made: int = call.service.registry.campaign(call.name).add_arm(arm, wanted)
+        return made
+
+    made = await call.work(add)
+    call.service.registry.changed(call.name)
+    return document({"arm": made}, 201)
+
+
+async def retire_arm(call: Call) -> Response:
+    body = await call.json()
+    strict.keys(body, ("arm",))
+    arm = integer(body["arm"], "arm")
+    await call.work(lambda: call.service.registry.campaign(call.name).retire_arm(arm))
+    call.service.registry.changed(call.name)
+    return document({"arm": arm, "status": "retired"})
+
+
+async def import_rows(call: Call) -> Response:
+    body = await call.json(BATCH)
+    strict.keys(body, ("rows", "after"), ("source",))
+    rows, after = body["rows"], integer(body["after"], "after")
+    if not isinstance(rows, list):
+        raise InputError("rows", "be a list of pairs", rows)
+    for i, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != 2:
+            raise InputError(f"rows[{i}]", "be an arm and an observation", row)
+    source = text(body.get("source", ""), "source")
+
+    def take_in() -> dict[str, int]:
+        campaign = call.service.registry.campaign(call.name)
+        return {"rows": campaign.import_rows(rows, source, after), "events": campaign.number}
+
+    taken = await call.work(take_in)
+    call.service.registry.changed(call.name)
+    return document(taken)
+
+
 async def decisions(call: Call) -> Response:
     query = call.query("start", "limit")
     start = _int(query.get("start", "0"), "start")
@@ -216,6 +262,9 @@ OF_CAMPAIGN = {
     ("POST", "tell"): Route(tell, "write"),
     ("POST", "void"): Route(void, "write"),
     ("POST", "close"): Route(close, "admin"),
+    ("POST", "arms"): Route(add_arm, "admin"),
+    ("POST", "retire"): Route(retire_arm, "admin"),
+    ("POST", "import"): Route(import_rows, "admin"),
     ("GET", "events"): Route(events, "read"),
     ("GET", "decisions"): Route(decisions, "read"),
 }

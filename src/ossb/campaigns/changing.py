@@ -1,0 +1,103 @@
+"""Arms that come and go, and data from before a campaign."""
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from ossb.campaigns import arrays
+from ossb.campaigns.asking import unit_of
+from ossb.campaigns.importing import Row, add_up
+from ossb.campaigns.journal import Journal
+from ossb.campaigns.player import Player
+from ossb.campaigns.rosters import extended, moves, n_units
+from ossb.campaigns.state import State
+from ossb.campaigns.storage import Conflict
+from ossb.errors import InputError, OssbError
+
+
+class Closed(OssbError):
+    """The campaign takes no more asks."""
+
+
+class Changes:
+    """What a campaign may do besides asking and telling."""
+
+    name: str
+    _journal: Journal
+    _clock: Callable[[], float]
+
+    def add_arm(self, arm: Mapping[str, Any] | None = None, number: int | None = None) -> int:
+        """Add an arm (an item, for dueling); returns its number.
+
+        Parameters
+        ----------
+        arm
+            What it brings depends on the structure, see ``ossb.campaigns.rosters``; its ``name``
+            too where arms have names.
+        number
+            The number that it shall have: ``Conflict`` if that is another's already, so that who
+            is not sure whether it was added may ask again.
+        """
+        brought = {} if arm is None else dict(arm)
+
+        def add(state: State) -> tuple[int, Future[None] | None]:
+            if state.closed:
+                raise Closed(f"campaign {self.name!r} is closed")
+            old = state.instance
+            if number is not None and number != n_units(old):
+                raise Conflict(f"the next arm of campaign {self.name!r} is {n_units(old)}")
+            new = extended(old, brought)
+            player = Player(new, state.definition["policy"], sorted(state.retired))
+            content = {
+                "arm": brought,
+                "instance": new.to_dict(),
+                **moves(old, new),
+                "memory": arrays.packed(player.start()),
+            }
+            waiting = self._journal.record("arm_added", self._clock(), content)
+            return n_units(old), waiting
+
+        return self._journal.change(add)
+
+    def retire_arm(self, arm: int) -> None:
+        """Play an arm (an item, for dueling) no more; what it showed is kept."""
+
+        def retire(state: State) -> tuple[None, Future[None] | None]:
+            unit = unit_of(state, arm, "arm")
+            if unit in state.retired:
+                return None, self._journal.newest
+            retired = state.retired | {unit}
+            if len(retired) == n_units(state.instance):
+                raise InputError("arm", "not be the last one", unit)
+            player = Player(state.instance, state.definition["policy"], sorted(retired))
+            content = {"arm": unit, "memory": arrays.packed(player.start())}
+            return None, self._journal.record("arm_retired", self._clock(), content)
+
+        self._journal.change(retire)
+
+    def import_rows(self, rows: Iterable[Row], source: str = "", after: int | None = None) -> int:
+        """Take in logged data, pairs of an arm and an observation; returns how many.
+
+        The tally is what telling them one by one would make it.
+
+        Parameters
+        ----------
+        source
+            Where they come from, for the journal.
+        after
+            The number of the newest event: ``Conflict`` if there is a newer one, so that who is
+            not sure whether they were taken in may try again.
+        """
+        rows = list(rows)
+
+        def take_in(state: State) -> tuple[int, Future[None] | None]:
+            if state.closed:
+                raise Closed(f"campaign {self.name!r} is closed")
+            if after is not None and after != state.number:
+                raise Conflict(f"the newest event of campaign {self.name!r} is {state.number}")
+            if not rows:
+                return 0, self._journal.newest
+            content = {"source": source, "rows": len(rows), **add_up(state, rows)}
+            return len(rows), self._journal.record("imported", self._clock(), content)
+
+        return self._journal.change(take_in)
