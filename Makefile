@@ -7,12 +7,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help install test check figure bench clean
+.PHONY: help install test check figure bench reliability clean
 
 help:
 	@echo "make figure   run the main job, ending in a figure and a table"
 	@echo "make test     style, types, layers, and every test"
 	@echo "make bench    side-by-side benchmarks, one table each (QUICK=1 for a short run)"
+	@echo "make reliability  the reliability table: kills, full disks, lost connections (half an hour)"
 	@echo "make check    style, types and layers only"
 	@echo "make clean    remove the environment and what was built"
 
@@ -36,9 +37,12 @@ figure: install
 	$(BIN)/ossb run figure1
 
 bench: install
-	@for benchmark in benchmarks/*.py; do \
+	@for benchmark in $(filter-out benchmarks/reliability.py,$(wildcard benchmarks/*.py)); do \
 		echo "== $$benchmark"; $(BIN)/python $$benchmark $(if $(QUICK),--quick) || exit 1; \
 	done
+
+reliability: install
+	$(BIN)/python benchmarks/reliability.py $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) build dist results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
