@@ -62,7 +62,10 @@ class Literal:
         return self.sums / np.maximum(self.counts, 1)
 
     def play(self, arm):
-        for component in self.instance.reveals()[arm]:
+        self.show(self.instance.reveals()[arm])
+
+    def show(self, components):
+        for component in components:
             mean = float(self.instance.components[component])
             self.sums[component] += self.instance.family.sample(mean, self.noise)
             self.counts[component] += 1

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ossb.plugins import Registry
+from ossb.policies.aescb import AESCB
 from ossb.policies.base import Kind, Policy, make
 from ossb.policies.burnetas_katehakis import BURNETAS_KATEHAKIS
 from ossb.policies.ckl_ucb import CKL_UCB
@@ -15,6 +16,7 @@ from ossb.policies.e4 import E4_KIND
 from ossb.policies.end_of_optimism import END_OF_OPTIMISM
 from ossb.policies.escb import ESCB
 from ossb.policies.glm_ucb import GLM_UCB
+from ossb.policies.glpg import GLPG
 from ossb.policies.graves_lai import GRAVES_LAI
 from ossb.policies.hgl import HGL
 from ossb.policies.ids import IDS
@@ -74,6 +76,8 @@ OWN: dict[str, Kind] = {
         CUCB,
         ESCB,
         OSLB,
+        AESCB,
+        GLPG,
     )
 }
 
