@@ -158,12 +158,27 @@ class SQLiteStorage:
             "WHERE campaign = ? AND number > ? AND number <= ? ORDER BY number LIMIT ?"
         )
         while True:  # by pages: a reader that dawdles must not hold the log back
-            rows = self._rows(query, (name, after, until, PAGE))
+            try:
+                rows = self._rows(query, (name, after, until, PAGE))
+            except Corrupt:
+                yield from self._salvaged(name, after, until)
+                raise
             for row in rows:
                 yield Event(*row)
             if len(rows) < PAGE:
                 return
             after = rows[-1][0]
+
+    def _salvaged(self, name: str, after: int, until: int) -> Iterator[Event]:
+        """What stands before the damage, found without a search that may stumble over it."""
+        query = (
+            "SELECT campaign, number, kind, time, body, digest FROM events "
+            "ORDER BY campaign, number"
+        )
+        with suppress(*BROKEN):
+            for campaign, number, *rest in self._connection().execute(query):
+                if campaign == name and isinstance(number, int) and after < number <= until:
+                    yield Event(number, *rest)
 
     def append(self, name: str, events: Sequence[Event], after: str = GENESIS) -> Future[None]:
         return self._writer.append(name, events, after)
