@@ -125,6 +125,10 @@ def test_contract(name):
     assert set(untold(CASES["poisson"], name, 30)) == {0, 1, 2}
 
 
+def test_counts_are_drawn_in_compiled_trials_too():
+    assert_compiling_changes_nothing(CASES["poisson"], "imed")
+
+
 def test_imed_counts_what_is_on_its_way():
     """With nothing told, ln N is all there is: plays stay level."""
     assert np.bincount(untold(CASES["exponential"], "imed", 30)).tolist() == [10, 10, 10]

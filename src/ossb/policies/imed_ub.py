@@ -2,7 +2,8 @@
 
 The leader is the arm of the largest mean.  Among it and its neighbours, play
 argmin N(x) kl(mean of x, largest mean) + ln N(x), which is −∞ for an arm never played: nothing
-else is forced.  Of several leaders, the one played least is taken, then the lowest.
+else is forced.  Of several leaders, the one played least is taken, then the lowest (the paper's own
+rule for ties could not be looked up).
 
 A departure: each arm is played once to begin with, or the search can stay for long at a level
 stretch or a slope it started on.  With ``sweep=false``, as in the paper, only arm 0 comes first.

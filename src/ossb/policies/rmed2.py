@@ -4,6 +4,7 @@ As RMED1, with two additions.  Before every turn, each pair is played until it h
 duels.  And item l meets the opponent b that tells most for its regret, argmin over k with
 m_lk < ½ of (m_leader,l + m_leader,k − 1) / kl(m_lk, ½), if N_l,leader ≥ N_l,b / ln ln t; where
 not, or where nobody beats l, its opponent is that of RMED1.  α = 3 in the paper's experiments.
+The price has the sign of the lower bound; programs by others have its negative.
 """
 
 import math
