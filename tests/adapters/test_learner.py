@@ -1,0 +1,82 @@
+"""A policy in memory: the same decisions as everywhere else, and nothing learnt from bad input."""
+
+import numpy as np
+import pytest
+
+from ossb.adapters.learner import Learner
+from ossb.errors import InputError
+from structured_instances import INSTANCES
+
+
+def played(learner, rounds, seed=0):
+    """The arms that a learner plays on the true instance."""
+    instance, rng = learner.instance, np.random.default_rng(seed)
+    arms = []
+    for _ in range(rounds):
+        arm = learner.choose()
+        means = [float(instance.components[c]) for c in learner.shown[arm]]
+        learner.learn(arm, *(instance.observed_family.sample(mean, rng) for mean in means))
+        arms.append(arm)
+    return arms
+
+
+@pytest.mark.parametrize("kind", INSTANCES)
+def test_every_kind_of_arm_is_played(kind):
+    learner = Learner(INSTANCES[kind], "hgl", seed=3)
+    arms = played(learner, 40)
+    assert arms == played(Learner(INSTANCES[kind], "hgl", seed=3), 40)
+    assert learner.tally.clock[0] == learner.tally.phases.sum() == 40
+    assert learner.tally.plays.tolist() == np.bincount(arms, minlength=len(learner.shown)).tolist()
+    assert not learner.tally.pending.any()
+
+
+def test_compiled_steps_decide_the_same():
+    instance = {"structure": "classical", "theta": [0.2, 0.5, 0.4], "observation": "bernoulli"}
+    plain, compiled = (
+        played(Learner(instance, "ucb1", compiled=compiled), 60) for compiled in (False, True)
+    )
+    assert plain == compiled
+
+
+def test_what_was_not_asked_for_counts_and_has_no_phase():
+    learner = Learner({"structure": "classical", "n_arms": 3}, "ucb1")
+    learner.learn(2, 1.5)
+    assert learner.tally.plays.tolist() == [0, 0, 1]
+    assert learner.tally.phases.sum() == 0
+    assert learner.choose() in (0, 1)
+    learner.forget()
+    assert learner.tally.clock[0] == 0
+
+
+def test_some_arms_only():
+    learner = Learner({"structure": "classical", "n_arms": 4}, "ucb1")
+    assert learner.choose([2, 3]) in (2, 3)
+    learner.retire(2)
+    assert learner.choose([2, 3]) == 3
+    with pytest.raises(InputError, match="`available` must hold an arm that is not retired"):
+        learner.choose([2])
+    with pytest.raises(InputError, match="`arm` must be below 4"):
+        learner.choose([4])
+
+
+def test_added_arms_keep_what_was_learnt():
+    learner = Learner(INSTANCES["dueling"], "hgl")
+    played(learner, 30)
+    told = learner.tally.counts.sum()
+    learner.add()
+    assert learner.instance.n_items == 5
+    assert learner.tally.counts.sum() == told
+    assert learner.tally.plays.sum() == 30
+    assert len(learner.estimates()) == 15
+
+
+def test_bad_input_teaches_nothing():
+    learner = Learner(INSTANCES["semi_bandit"], "hgl")
+    with pytest.raises(InputError, match="`observation` must hold 2 numbers"):
+        learner.learn(0, 1.0)
+    with pytest.raises(InputError, match="`observation` must be finite"):
+        learner.learn(0, 1.0, float("inf"))
+    assert learner.tally.clock[0] == 0
+    assert not learner.tally.counts.any()
+    with pytest.raises(InputError, match="`seed` must be a whole number"):
+        Learner(INSTANCES["semi_bandit"], "hgl", seed="x")
