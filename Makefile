@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help install test check figure bench reliability clean
+.PHONY: help install test check figure bench reliability docs gallery release-check clean
 
 help:
 	@echo "make figure   run the main job, ending in a figure and a table"
@@ -15,6 +15,9 @@ help:
 	@echo "make bench    side-by-side benchmarks, one table each (QUICK=1 for a short run)"
 	@echo "make reliability  the reliability table: kills, full disks, lost connections (half an hour)"
 	@echo "make check    style, types and layers only"
+	@echo "make docs     the documentation site, in site/; warnings are errors"
+	@echo "make gallery  run the bundled experiments and write their pages (hours; ONLY=name for one)"
+	@echo "make release-check  build the wheel and run the quick start from it, outside the repository"
 	@echo "make clean    remove the environment and what was built"
 
 $(VENV)/installed: pyproject.toml constraints.txt
@@ -44,5 +47,14 @@ bench: install
 reliability: install
 	$(BIN)/python benchmarks/reliability.py $(if $(QUICK),--quick)
 
+docs: install
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+gallery: install
+	$(BIN)/python tools/gallery.py $(ONLY)
+
+release-check: install
+	$(BIN)/python tools/release_check.py
+
 clean:
-	rm -rf $(VENV) build dist results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist results site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

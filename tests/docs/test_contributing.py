@@ -1,0 +1,89 @@
+"""The pages on contributing can be followed to the letter, in a copy of the source tree."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from docs_pages import ROOT, blocks
+
+PAGES = ["docs/contributing/structure.md", "docs/contributing/policy.md"]
+BIN = Path(sys.executable).parent
+
+
+def amended(text, diff):
+    """A file's text with the lines that a diff adds; lines it leaves out may lie between."""
+    lines, place, waiting = text.splitlines(), 0, []
+    for line in diff.splitlines():
+        if line.startswith("+"):
+            waiting.append(line[1:])
+            if place:
+                lines[place:place] = [waiting.pop()]
+                place += 1
+        else:
+            place = lines.index(line[1:], place) + 1
+            lines[place - 1 : place - 1] = waiting
+            place, waiting = place + len(waiting), []
+    assert not waiting
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """What a contributor changes, without what is cached."""
+    hidden = shutil.ignore_patterns("__pycache__", ".*")
+    for folder in ("src", "tests"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=hidden)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def run(tree, *command):
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "COLUMNS": "200"}
+    done = subprocess.run(
+        [BIN / command[0], *command[1:]],
+        cwd=tree,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_can_be_followed(page, tree):
+    commands, added = [], []
+    for block in blocks(page):
+        path = tree / block.title
+        if block.language in ("python", "toml"):
+            assert not path.exists()
+            path.write_text(block.text, "utf-8")
+            added.append(path)
+        elif block.language == "diff":
+            path.write_text(amended(path.read_text("utf-8"), block.text), "utf-8")
+        elif block.language == "console":
+            commands += [shlex.split(line.removeprefix("$ ")) for line in block.text.splitlines()]
+    programs = [path for path in added if path.suffix == ".py"]
+    run(tree, "ruff", "check", *programs)
+    run(tree, "ruff", "format", "--check", *programs)
+    for command in commands:
+        said = run(tree, *command)
+        assert command[0] != "pytest" or "passed" in said
+    kind = next(block.title for block in blocks(page) if block.title.startswith("src/"))
+    name = Path(kind).stem
+    assert name in run(tree, "ossb", "policies" if "policies" in kind else "structures")
+
+
+def test_lines_are_added_where_the_diff_says():
+    text = "import a\nimport c\n\nboth = (\n    a,\n    c,\n)\n"
+    diff = "+import b\n import c\n     a,\n+    b,\n"
+    wanted = "import a\nimport b\nimport c\n\nboth = (\n    a,\n    b,\n    c,\n)\n"
+    assert amended(text, diff) == wanted
+    with pytest.raises(ValueError, match="import d"):
+        amended(text, " import d\n+import e\n")

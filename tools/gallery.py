@@ -1,0 +1,153 @@
+"""Write the gallery: a page with figure, table and timing for each bundled experiment.
+
+    python tools/gallery.py [NAME ...] [key=value ...]
+
+Without names, all of them.  What is missing is run first, into ``results/NAME``; a run that is
+there already is used as it is.  Overrides, such as ``trials=20``, shorten a run, and its page says
+so.
+"""
+
+import argparse
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from ossb.experiments.definition import bundled, read
+from ossb.experiments.results import Results
+from ossb.experiments.run import run
+from ossb.experiments.tables import Row, comparisons, rows, statement
+
+ROOT = Path(__file__).resolve().parents[1]
+DRAWN_DPI = 110  # pictures stay well below 100 KB
+MARK = "<!-- written by tools/gallery.py -->"
+
+
+def draw(results: Results, path: Path) -> None:
+    """The regret of all policies, small."""
+    from ossb.figures.canvas import paper_style
+    from ossb.figures.experiment import draw_regrets
+
+    with paper_style():
+        figure = draw_regrets(results, "confidence")
+        # without the version of the library in it the file depends on the numbers alone
+        figure.savefig(path, dpi=DRAWN_DPI, metadata={"Software": None})
+
+
+def table(found: list[Row], group: str) -> list[str]:
+    """Regret at each quoted time, best first at the horizon."""
+    part = [row for row in found if row.group == group]
+    times = sorted({row.t for row in part})
+    head = [f"T = {t:,}" for t in times]
+    lines = [
+        f"| policy | {' | '.join(head)} | median | worst |",
+        "|---" * (len(head) + 3) + "|",
+    ]
+    for last in sorted((row for row in part if row.t == times[-1]), key=lambda row: row.mean):
+        at = {row.t: row for row in part if row.policy == last.policy}
+        cells = [f"{at[t].mean:.4g} ± {at[t].sem:.2g}" for t in times]
+        ends = f"{last.median:.4g} | {last.worst:.4g}"
+        lines.append(f"| `{last.policy}` | {' | '.join(cells)} | {ends} |")
+    return lines
+
+
+def took(results: Results) -> tuple[float, int]:
+    """CPU seconds of the trials, and their rounds."""
+    seconds = results.ledger.seconds()
+    rounds = results.trials.height * results.experiment.horizon
+    return sum(seconds.values()), rounds
+
+
+def shortened(results: Results, full: Any) -> str:
+    """How the run differs from the bundled one, if it does."""
+    experiment = results.experiment
+    differ = [
+        f"{key} {getattr(experiment, key):,} in place of {getattr(full, key):,}"
+        for key in ("trials", "horizon")
+        if getattr(experiment, key) != getattr(full, key)
+    ]
+    return f" This run is shorter than the bundled one: {', '.join(differ)}." if differ else ""
+
+
+def page(name: str, results: Results, text: str) -> str:
+    experiment, found = results.experiment, rows(results)
+    seconds, rounds = took(results)
+    arguments = f"ossb run {name}"
+    lines = [
+        f"# {experiment.title or name}",
+        "",
+        MARK,
+        "",
+        text.strip(),
+        "",
+        f"`{arguments}`: {len(experiment.instances)} instances, {len(results.policies)} policies, "
+        f"{experiment.trials} trials to {experiment.horizon:,} rounds, seed {experiment.seed}."
+        f"{shortened(results, read(name))}",
+        "",
+        f"![Regret of all policies against t and ln t, with C(θ) ln t]({name}.png)",
+        "",
+        f"It took {seconds:,.0f} s of CPU time on one core, {1e6 * seconds / rounds:.2g} µs a "
+        "round, compilation not counted.",
+        "",
+    ]
+    for group in results.groups:
+        constant = results.constants[group]
+        lines += [f"## {group}", "", f"Mean of C(θ): {constant:.4g}.", ""]
+        lines += [*table(found, group), "", _told_apart(statement(comparisons(results, group))), ""]
+    lines += [
+        "Mean regret ± its standard error; median and worst at the last time. Trials of all "
+        "instances of a group are pooled.",
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _told_apart(said: str) -> str:
+    return f"Told apart: {said}" if said else "One policy only: nothing to compare."
+
+
+def index(folder: Path, texts: dict[str, Any]) -> str:
+    """A row for each experiment, run or not."""
+    lines = [
+        "# Gallery",
+        "",
+        MARK,
+        "",
+        "The experiments that come with the package, with figure, table, time taken and what they "
+        "show. `make gallery` writes these pages; only their introductions are typed by hand.",
+        "",
+        "| experiment | |",
+        "|---|---|",
+    ]
+    for name in texts:
+        title = read(name).title or name
+        there = (folder / f"{name}.md").exists()
+        lines.append(f"| [`{name}`]({name}.md) | {title} |" if there else f"| `{name}` | {title} |")
+    lines += ["", "Those without a page take hours: `ossb run NAME` plays them.", ""]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("words", nargs="*", help="names, and key=value pairs")
+    parser.add_argument("--results", type=Path, default=ROOT / "results")
+    parser.add_argument("--docs", type=Path, default=ROOT / "docs" / "gallery")
+    parser.add_argument("--workers", type=int, default=1)
+    chosen = parser.parse_args(arguments)
+    overrides = [word for word in chosen.words if "=" in word]
+    names = [word for word in chosen.words if "=" not in word] or list(bundled())
+    texts = tomllib.loads((ROOT / "tools" / "gallery.toml").read_text("utf-8"))
+    chosen.docs.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        folder = chosen.results / name
+        if overrides or not (folder / "experiment.json").exists():
+            print(f"running {name}", flush=True)
+            run(read(name, overrides), folder, workers=chosen.workers)
+        results = Results(folder)
+        draw(results, chosen.docs / f"{name}.png")
+        said = page(name, results, texts[name]["text"])
+        (chosen.docs / f"{name}.md").write_text(said, "utf-8")
+        print(f"wrote {chosen.docs / name}.md", flush=True)
+    (chosen.docs / "index.md").write_text(index(chosen.docs, texts), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

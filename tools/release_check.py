@@ -1,0 +1,90 @@
+"""Build the package, install it in a clean environment, and run the quick start outside the tree.
+
+The quick start is the README's: its Python programs, and its ``ossb`` commands, with the files it
+shows.  Nothing of this checkout can be imported there.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+WANTED = ("ossb/py.typed", "ossb/experiments/bundled/figure1.toml", "ossb/service/page/")
+
+
+def blocks(language: str) -> list[str]:
+    text = (ROOT / "README.md").read_text("utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def run(command: list[str | Path], folder: Path) -> None:
+    """Run a command with nothing of this checkout in sight; its failure is ours."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    shown = " ".join(str(word).split("\n")[0] for word in command[1:])
+    print(f"  {Path(command[0]).name} {shown}", flush=True)
+    done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True)
+    if done.returncode:
+        sys.exit(f"failed: {shown}\n{done.stdout.decode()}\n{done.stderr.decode()}")
+
+
+def built(folder: Path) -> Path:
+    """The wheel, built from the source distribution, with what has to be in each."""
+    run([sys.executable, "-m", "build", "--outdir", folder, ROOT], folder)
+    (wheel,) = folder.glob("*.whl")
+    (source,) = folder.glob("*.tar.gz")
+    inside = zipfile.ZipFile(wheel).namelist()
+    for wanted in WANTED:
+        if not any(name.startswith(wanted) for name in inside):
+            sys.exit(f"{wanted} is missing in {wheel.name}")
+    if any(name.startswith("tests") or name.endswith((".nbi", ".nbc")) for name in inside):
+        sys.exit(f"{wheel.name} holds what is not for users")
+    with tarfile.open(source) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+    for wanted in ("LICENSE", "README.md", "CHANGELOG.md", "tests/conftest.py"):
+        if wanted not in names:
+            sys.exit(f"{wanted} is missing in {source.name}")
+    return wheel
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        print("building")
+        wheel = built(folder)
+        print("installing in a clean environment")
+        venv.create(folder / "clean", with_pip=True)
+        programs = folder / "clean" / ("Scripts" if os.name == "nt" else "bin")
+        pinned = ["--constraint", ROOT / "constraints.txt"]
+        run([programs / "pip", "install", "--quiet", *pinned, wheel], folder)
+        print("the quick start")
+        work = folder / "work"
+        work.mkdir()
+        for block in blocks("toml"):
+            name = block.splitlines()[0].removeprefix("# ")
+            (work / name).write_text(block, "utf-8")
+        home = "import ossb, pathlib; print(pathlib.Path(ossb.__file__))"
+        where = subprocess.run(
+            [programs / "python", "-c", home], cwd=work, check=True, capture_output=True, text=True
+        ).stdout
+        if str(folder / "clean") not in where:
+            sys.exit(f"ossb was imported from {where}")
+        for program in blocks("python"):
+            run([programs / "python", "-c", program], work)
+        lines = [line for block in blocks("console") for line in block.splitlines()]
+        for line in lines:
+            words = shlex.split(line.removeprefix("$ "), comments=True)
+            if words[0] == "ossb":
+                run([programs / "ossb", *words[1:]], work)
+        run([programs / "ossb", "doctor"], work)
+    print("the package is fit to be released")
+
+
+if __name__ == "__main__":
+    main()
