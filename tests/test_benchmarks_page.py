@@ -1,0 +1,70 @@
+"""The page of benchmarks is what its generator writes, with ratios that follow from its times."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "benchmarks.md"
+NUMBER = r"\d+(?:\.\d+)?"
+
+
+@pytest.fixture(scope="module")
+def peers():
+    spec = importlib.util.spec_from_file_location("peers_of_ossb", ROOT / "benchmarks" / "peers.py")
+    module = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", list(sys.path))  # it adds a folder of its own
+        patch.setenv("OMP_NUM_THREADS", "1")
+        patch.setenv("OPENBLAS_NUM_THREADS", "1")
+        spec.loader.exec_module(module)
+    return module
+
+
+def half_a_unit(shown):
+    """How far a number may be from what is shown of it."""
+    return 0.5 * 10.0 ** -len(shown.partition(".")[2])
+
+
+def test_its_ratios_follow_from_its_times():
+    rows = [
+        re.split(r"\s*\|\s*", line.strip("| "))
+        for line in PAGE.read_text("utf-8").splitlines()
+        if re.match(rf"\| [\w-]+ \| \w+ \| {NUMBER} \|", line)
+    ]
+    assert {row[1] for row in rows} == {"SMPyBandits", "river", "MABWiser"}
+    for policy, package, *shown in rows:
+        taken, _, step, loop, by_step, by_loop = shown
+        for own, ratio in ((step, by_step), (loop, by_loop)):
+            low = (float(taken) - half_a_unit(taken)) / (float(own) + half_a_unit(own))
+            high = (float(taken) + half_a_unit(taken)) / (float(own) - half_a_unit(own))
+            error = half_a_unit(ratio)
+            assert low - error <= float(ratio) <= high + error, (policy, package)
+
+
+def test_its_text_is_the_generators(peers):
+    text = PAGE.read_text("utf-8")
+    means = {"n_arms": len(peers.MEANS), "low": min(peers.MEANS), "high": max(peers.MEANS)}
+    assert text.startswith(peers.METHOD.format(**means, rounds=peers.FULL))
+    for title, (script, *_) in peers.SOLVERS.items():
+        assert f"### {title}\n\n`python benchmarks/{script} " in text
+        assert (ROOT / "benchmarks" / script).is_file()
+
+
+def test_a_page_of_made_up_times(peers):
+    rows = [("ucb1", "river", 8.0, (4.0, 2.0, 0.5)), ("hgl", None, None, (4.0, 2.0, 0.5))]
+    text = peers.page(rows, ["MABWiser does not run here: no"], {"T": ("x.py", "printed")}, 10)
+    assert "| ucb1 | river | 8.0 | 4.0 | 2.0 | 0.50 | 4.0 | 16 |" in text
+    assert "| hgl | none | | 4.0 | 2.0 | 0.50 | | |" in text
+    assert "MABWiser does not run here: no\n" in text
+    assert "### T\n\n`python x.py`\n\n```text\nprinted\n```" in text
+
+
+def test_peers_are_pinned(peers):
+    for name in peers.PEERS:
+        wanted = (ROOT / "benchmarks" / "peers" / f"{name}.txt").read_text("utf-8").splitlines()
+        assert all(re.fullmatch(r"[\w-]+==[\d.]+|#.*", line) for line in wanted)
+        assert (ROOT / "benchmarks" / "peers" / f"play_{name}.py").is_file()
