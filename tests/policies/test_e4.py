@@ -15,8 +15,8 @@ from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.linear import Linear
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE
+from policies.contract import AT_ONCE, LATE, assert_select_only_reads, trial
 from policies.linear_transcription import EASY, HARD, OPTIMISM, Data, alternatives, played_by
-from policies.rounds import leaves_the_tally, same_compiled
 from structured_instances import made_up
 
 
@@ -131,13 +131,19 @@ def test_past_the_horizon_a_longer_one_is_planned():
     assert memory.plan[[BATCH, HORIZON, LEADER]].tolist() == [1, 256, -1]
 
 
-def test_compiling_changes_nothing():
-    assert same_compiled("e4:horizon=200", EASY, 300)
-    assert same_compiled("e4:horizon=100,gamma=0.5", HARD, 150, batch=7, delay=3)
+@pytest.mark.parametrize(
+    ("instance", "parameters", "timing"),
+    [(EASY, {"horizon": 200}, AT_ONCE), (HARD, {"horizon": 100, "gamma": 0.5}, LATE)],
+)
+def test_compiling_changes_nothing(instance, parameters, timing):
+    ours, theirs = (
+        trial(instance, "e4", parameters, 250, timing, compiled) for compiled in (True, False)
+    )
+    assert all((one == other).all() for one, other in zip(ours, theirs, strict=True))
 
 
 def test_a_decision_leaves_the_tally():
-    assert leaves_the_tally("e4", HARD, made_up(HARD, 1, pending=True))
+    assert_select_only_reads(HARD, "e4")
 
 
 def test_what_it_fits():

@@ -11,10 +11,12 @@ from ossb.simulation import simulate
 from ossb.structures.classical import Classical
 from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.linear import Linear
+from ossb.structures.polytope import Polytope
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE
-from policies.rounds import Literal, leaves_the_tally, played, same_compiled
-from structured_instances import INSTANCES, made_up
+from policies.contract import LATE, assert_compiling_changes_nothing, assert_select_only_reads
+from policies.rounds import Literal, played
+from structured_instances import INSTANCES
 
 GAUSSIAN = Classical(theta=[0.0, 1.0, 0.4, 0.6], sigma=0.5)
 OPTIMISM = Linear(arms=[[1, 0], [0, 1], [0.9, 0.2]], phi=[1, 0])
@@ -29,9 +31,8 @@ def literal(instance, horizon, seed, gamma, growth):
         while t >= end:
             end, planned = max(int(growth * end), end + 1), None
         n, means, log = world.counts, world.means, math.log(end)
-        short = np.flatnonzero(n < math.sqrt(log))
-        if short.size:
-            rounds.append((int(short[0]), ESTIMATE))
+        if n.min() < math.sqrt(log):
+            rounds.append((int(np.argmin(n)), ESTIMATE))
             world.play(rounds[-1][0])
             continue
         leader = int(np.argmax(means))
@@ -69,19 +70,28 @@ CASES = {"gaussian": GAUSSIAN, "linear": OPTIMISM, "unimodal": LINE, **INSTANCES
 
 @pytest.mark.parametrize("name", ["gaussian", "linear", "unimodal"])
 def test_compiling_changes_nothing(name):
-    assert same_compiled("graves-lai", CASES[name], 120)
-    assert same_compiled("graves-lai", CASES[name], 60, batch=7, delay=3)
+    assert_compiling_changes_nothing(CASES[name], "graves-lai", 120)
+    assert_compiling_changes_nothing(CASES[name], "graves-lai", 60, LATE)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(INSTANCES))
 def test_nor_for_other_structures(name):
-    assert same_compiled("graves-lai", CASES[name], 60)
+    assert_compiling_changes_nothing(CASES[name], "graves-lai", 60)
 
 
 @pytest.mark.parametrize("name", list(CASES))
 def test_a_decision_leaves_the_tally(name):
-    assert leaves_the_tally("graves-lai", CASES[name], made_up(CASES[name], 1, pending=True))
+    assert_select_only_reads(CASES[name], "graves-lai")
+
+
+def test_a_polytope_too():
+    """Its model is not compiled; each arm is seen before the estimate is asked for."""
+    instance = Polytope(A=[[0, -1, 1]], b=[-0.5], theta=[0.7, 0.6, 0.05], observation="bernoulli")
+    rounds, tally = played("graves-lai", instance, 20, 1)
+    assert {arm for arm, phase in rounds[:3] if phase == ESTIMATE} == {0, 1, 2}
+    assert (tally.counts > 0).all()
+    assert any(phase == EXPLORE for _, phase in rounds)
 
 
 def test_what_it_fits():

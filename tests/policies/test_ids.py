@@ -14,9 +14,9 @@ from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.linear import Linear
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import EXPLOIT, EXPLORE, empty_tally, observe
+from policies.contract import LATE, assert_compiling_changes_nothing, assert_select_only_reads
 from policies.linear_transcription import EASY, HARD, OPTIMISM, Data, alternatives
-from policies.rounds import leaves_the_tally, played, same_compiled
-from structured_instances import made_up
+from policies.rounds import played
 
 
 def literal(instance, horizon, seed, sparing):
@@ -122,14 +122,15 @@ def test_late_answers_count_for_exploration_first_and_lost_ones_not_at_all():
     assert data.explored.counts[1] == 1
 
 
-@pytest.mark.parametrize("name", ["ids", "ids:optimism=ucb"])
-def test_compiling_changes_nothing(name):
-    assert same_compiled(name, EASY, 250)
-    assert same_compiled(name, HARD, 100, batch=7, delay=3)
+@pytest.mark.parametrize("optimism", ["all", "ucb"])
+def test_compiling_changes_nothing(optimism):
+    assert_compiling_changes_nothing(EASY, "ids", optimism=optimism)
+    assert_compiling_changes_nothing(HARD, "ids", 100, LATE, optimism=optimism)
 
 
-def test_a_decision_leaves_the_tally():
-    assert leaves_the_tally("ids", HARD, made_up(HARD, 1, pending=True))
+@pytest.mark.parametrize("optimism", ["all", "ucb"])
+def test_a_decision_leaves_the_tally(optimism):
+    assert_select_only_reads(HARD, "ids", optimism=optimism)
 
 
 def test_what_it_fits():

@@ -12,9 +12,9 @@ from ossb.simulation import simulate
 from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import EXPLOIT, EXPLORE
+from policies.contract import LATE, assert_compiling_changes_nothing, assert_select_only_reads
 from policies.linear_transcription import EASY, HARD, OPTIMISM, Data, alternatives, level
-from policies.rounds import leaves_the_tally, played, same_compiled
-from structured_instances import made_up
+from policies.rounds import played
 
 
 def literal(instance, horizon, seed, tuned, z_0=100.0):
@@ -76,14 +76,15 @@ def test_arms_are_drawn_with_their_shares():
     assert pick(shares, 1 - 1e-17) == 3  # rounding leaves nobody without an arm
 
 
-@pytest.mark.parametrize("name", ["solid", "solid:schedule=theory,z=5"])
-def test_compiling_changes_nothing(name):
-    assert same_compiled(name, EASY, 250)
-    assert same_compiled(name, HARD, 100, batch=7, delay=3)
+@pytest.mark.parametrize("schedule", ["experiments", "theory"])
+def test_compiling_changes_nothing(schedule):
+    assert_compiling_changes_nothing(EASY, "solid", schedule=schedule)
+    assert_compiling_changes_nothing(HARD, "solid", 100, LATE, schedule=schedule)
 
 
-def test_a_decision_leaves_the_tally():
-    assert leaves_the_tally("solid", HARD, made_up(HARD, 1, pending=True))
+@pytest.mark.parametrize("schedule", ["experiments", "theory"])
+def test_a_decision_leaves_the_tally(schedule):
+    assert_select_only_reads(HARD, "solid", schedule=schedule)
 
 
 def test_what_it_fits():

@@ -99,15 +99,15 @@ class GravesLai(NamedTuple):
         return Decision(due, EXPLORE)
 
     def overdue(self, plays: float, tally: Tally) -> int:
-        """The first arm of the small set with fewer plays, or −1."""
-        place = 0
+        """The least played arm of the small set if it has fewer plays, or −1."""
+        place, least = 1, self.model.informative(0)
         arm = self.model.informative(place)
         while arm >= 0:
-            if tally.plays[arm] < plays:
-                return arm
+            if tally.plays[arm] < tally.plays[least]:
+                least = arm
             place += 1
             arm = self.model.informative(place)
-        return -1
+        return least if tally.plays[least] < plays else -1
 
     def furthest_behind(self, level: float, tally: Tally, targets: np.ndarray) -> int:
         """The arm of least N/c among those with N < c · level, or −1."""

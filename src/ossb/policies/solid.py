@@ -12,7 +12,9 @@ d(x) = ⟨θ − θ', x⟩² / 2σ², and a multiplier λ ≥ 0.  In round t, on
 
 The k-th phase has p_k = z_k e^{2k} rounds of exploration, with z_k = z e^k.
 ``schedule="theory"``: steps α = 1/√p_k, and ω and λ begin anew in every phase; ``"experiments"``:
-α_ω = 0.5 and α_λ = 0.1, nothing begins anew.  z = 100, λ_max = 10 and λ = 0 at first.
+α_ω = 0.5 and α_λ = 0.1, nothing begins anew.  z = 100, λ_max = 10 and λ = 0 at first.  The second
+is better at short horizons, but its regret can keep a slope above the bound's, as Kirschner et al.
+(2021) report: the optimistic terms satisfy the constraint by themselves for very long.
 
 What could not be established, the paper's text not being at hand: its β and γ, taken here as the
 bound of Lattimore and Szepesvári (2017) with δ = 1/t and δ = 1/S², S the rounds of exploration; the
