@@ -5,7 +5,7 @@ Commands import what they need when they run: ``--help`` loads nothing heavy.
 
 import sys
 import warnings
-from typing import Any, TextIO
+from typing import Any
 
 import typer
 
@@ -73,7 +73,7 @@ def options(
 
 def main() -> None:
     """Run the command line; every error ends in one line and an exit code."""
-    warnings.showwarning = _say
+    usual, warnings.formatwarning = warnings.formatwarning, _warned
     try:
         code = app(standalone_mode=False)
     except InputError as error:
@@ -86,21 +86,22 @@ def main() -> None:
         _fail(error.format_message(), BAD_INPUT)
     except (typer.Abort, KeyboardInterrupt):
         _fail("interrupted", INTERRUPTED)
+    finally:
+        warnings.formatwarning = usual
     if code == INTERRUPTED:  # typer has caught the interrupt and says nothing
         _fail("interrupted", INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _say(
+def _warned(
     message: Warning | str,
     category: type[Warning],
     filename: str,
     lineno: int,
-    file: TextIO | None = None,
     line: str | None = None,
-) -> None:
+) -> str:
     """A warning as one line, without the place in our code that it comes from."""
-    print("ossb: " + " ".join(str(message).split()), file=sys.stderr)
+    return "ossb: " + " ".join(str(message).split()) + "\n"
 
 
 def _fail(message: str, code: int) -> None:

@@ -208,7 +208,10 @@ def add_arm(
     storage: Where = STORAGE,
     token: Token = None,
 ) -> None:
-    """Add an arm (an item, for dueling); what was learnt is kept."""
+    """Add an arm (an item, for dueling); what was learnt is kept.
+
+    Example: ossb campaign add-arm prices '{"name": "15.99"}'
+    """
     from ossb.errors import InputError
 
     try:
@@ -228,7 +231,10 @@ def retire_arm(
     storage: Where = STORAGE,
     token: Token = None,
 ) -> None:
-    """Play an arm no more; what it showed is kept."""
+    """Play an arm no more; what it showed is kept.
+
+    Example: ossb campaign retire-arm prices 3
+    """
     with campaigns(storage, token) as store:
         store.retire_arm(name, arm)
     typer.echo(f"arm {arm} of campaign {name} is played no more")
@@ -241,7 +247,10 @@ def import_(
     storage: Where = STORAGE,
     token: Token = None,
 ) -> None:
-    """Take in data from before the campaign."""
+    """Take in data from before the campaign.
+
+    Example: ossb campaign import prices before.csv
+    """
     from pathlib import Path
 
     from ossb.campaigns import read_rows
