@@ -2,8 +2,9 @@
 
 Play the arm whose items have the largest total of mean + radius.  For values in [0, 1] both
 papers have the same radius, CUCB as √(3 ln t / 2N), CombUCB1 as √(1.5 ln(t − 1) / N): they
-differ in the round under the logarithm alone.  Before, each item is looked at once, by the arms
-with most items not yet seen.  Indices are not cut at 1, as a later version of CUCB does.
+differ in the round under the logarithm alone (t − 1 is as remembered from the paper).  Before,
+each item is looked at once, by the arms with most items not yet seen.  Indices are not cut at 1,
+as a later version of CUCB does.
 
 Neither paper has Gaussian items: the radius is then multiplied by σ, as ``ucb1`` does; their
 proofs would ask for 2σ.
