@@ -1,0 +1,48 @@
+"""The site is built without a warning, and loads nothing from elsewhere."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from docs_pages import ROOT
+from ossb.policies import POLICIES
+from ossb.structures import STRUCTURES
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 25
+    for page in pages:
+        text = page.read_text("utf-8")
+        loaded = re.findall(r"<(?:script|img|iframe|link)\b[^>]*>", text)
+        outside = [tag for tag in loaded if re.search(r'(?:src|href)="?(?:https?:)?//', tag)]
+        assert not outside, page
+        assert "@import" not in text
+
+
+def test_the_reference_has_every_structure_policy_and_command(site):
+    reference = {page.stem: page.read_text("utf-8") for page in (site / "reference").glob("*.html")}
+    assert all(f"<code>{kind}</code>" in reference["structures"] for kind in STRUCTURES)
+    assert all(f"<code>{name}</code>" in reference["policies"] for name in POLICIES)
+    for command in ("bound", "verify", "simulate", "run", "report", "serve", "campaign ask"):
+        assert f"<code>ossb {command}</code>" in reference["command-line"]
+        assert "Usage: ossb bound" in reference["command-line"]
+    assert "ossb.cli" in (site / "contributing" / "index.html").read_text("utf-8")
