@@ -56,6 +56,7 @@ from ossb.structures.base import Instance
 from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
 
 LEAST_EVIDENCE = 1e-10
+NEGLIGIBLE = 1e-15  # rivals of less weight are left out: there are many, and they add nothing
 
 
 class IdsMemory(NamedTuple):
@@ -92,7 +93,7 @@ def learn_from(
     """½ Σ_z q(z) (|⟨ν(z) − θ̂, x⟩| + bonus)²."""
     total = 0.0
     for z in range(chances.shape[0]):
-        if chances[z] > 0.0:
+        if chances[z] > NEGLIGIBLE:
             change = abs(difference_along(features, x, z, rivals)) + bonus
             total += 0.5 * chances[z] * change * change
     return total
