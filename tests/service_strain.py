@@ -4,6 +4,7 @@ Returns a row; ``served`` has to be as often as it was asked, ``growth`` below 2
 """
 
 import http.client
+import resource
 import socket
 import threading
 import time
@@ -53,7 +54,17 @@ def strain(folder, idle, slow, body, depth):
     body
         Bytes of a body: announced, and sent in chunks without saying how many.
     """
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     server = Server(f"sqlite:///{folder / 'campaigns.db'}", folder / "log").start()
+    try:
+        row = _strained(server, idle, slow, body, depth)
+    finally:
+        code = server.stop()
+    return {**row, "exit_code": code}
+
+
+def _strained(server, idle, slow, body, depth):
     address = ("127.0.0.1", server.port)
     for _ in range(20):
         healthy(server)
@@ -108,7 +119,6 @@ def strain(folder, idle, slow, body, depth):
         "connections": idle + slow,
         "megabytes": round(before / 1024),
         "growth": round(peak / before, 2),
-        "exit_code": server.stop(),
     }
 
 

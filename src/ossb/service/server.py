@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import resource
 import signal
 import socket
 from typing import Any
@@ -18,6 +19,7 @@ HEADER_SECONDS = 10.0  # within which a request's head has to come
 HEADER_BYTES = 64 * 1024
 IDLE_SECONDS = 30  # between two requests of a connection
 CONNECTIONS = 2000
+FILES = 500  # that may be open besides
 TOO_LONG = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
     b"Connection: close\r\nContent-Length: 0\r\n\r\n"
@@ -89,6 +91,7 @@ def serve(store: Storage, host: str, port: int, log_level: str = "info") -> None
     ``InputError`` if the address is not this machine's own and there is no token.
     """
     logs.set_up(log_level)
+    _allow_connections()
     local = is_loopback(host)
     service = Service(store, local)
     try:
@@ -129,6 +132,15 @@ def _own_url(host: str, port: int) -> str:
     except ValueError:
         pass
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _allow_connections() -> None:
+    """Raise this process's limit on open files, where it may be: a connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + FILES
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def is_loopback(host: str) -> bool:
