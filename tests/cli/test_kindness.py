@@ -97,6 +97,34 @@ def test_every_command_shows_an_example():
         assert {word for word in words if word.startswith("-")} <= known, example[1]
 
 
+def test_help_is_the_same_as_if_it_were_parsed(ossb, capsys):
+    paths = [(), ("campaign",), ("token",)]
+    paths += [path for path, _ in commands(typer.main.get_command(app))]
+    for path in paths:
+        for asked in ("-h", "--help"):
+            assert ossb(*path, asked) == 0
+            with pytest.raises(SystemExit) as stop:
+                app([*path, asked], prog_name="ossb")
+            assert stop.value.code == 0
+            assert capsys.readouterr().out == ossb.out
+    assert ossb("bonud", "--help") == 2
+    assert "'bound'" in ossb.err
+
+
+def test_help_of_a_command_loads_nothing_heavy():
+    program = (
+        "import sys\nfrom ossb.cli import main\nsys.argv = ['ossb', 'simulate', '--help']\n"
+        "try:\n    main()\nexcept SystemExit as stop:\n    assert not stop.code\n"
+        "heavy = {'numpy', 'numba', 'scipy', 'matplotlib', 'pydantic', 'rich.table'}\n"
+        "print('LOADED', sorted(heavy & set(sys.modules)))\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "--horizon" in result.stdout
+    assert "LOADED []" in result.stdout
+
+
 def test_names_that_are_near(ossb):
     for arguments, near in (
         (["bonud"], "'bound'"),

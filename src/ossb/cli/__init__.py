@@ -13,6 +13,7 @@ from ossb.cli import campaign, token
 from ossb.cli.bound import bound
 from ossb.cli.doctor import doctor
 from ossb.cli.experiments import experiments
+from ossb.cli.helping import help_of
 from ossb.cli.policies import policies
 from ossb.cli.report import report
 from ossb.cli.run import run
@@ -73,6 +74,10 @@ def options(
 
 def main() -> None:
     """Run the command line; every error ends in one line and an exit code."""
+    text = help_of(app, sys.argv[1:])
+    if text is not None:
+        typer.echo(text)
+        sys.exit(0)
     usual, warnings.formatwarning = warnings.formatwarning, _warned
     try:
         code = app(standalone_mode=False)
