@@ -19,7 +19,7 @@ from ossb.experiments.tables import Row, comparisons, rows, statement
 
 ROOT = Path(__file__).resolve().parents[1]
 DRAWN_DPI = 110
-COLOURS = 128
+COLOURS = 250
 LONGEST = 300  # letters of a comparison: what comes after says little with many policies
 MARK = "<!-- written by tools/gallery.py -->"
 
@@ -36,7 +36,11 @@ def draw(results: Results, path: Path) -> None:
     drawn = BytesIO()
     with paper_style():
         draw_regrets(results, "confidence").savefig(drawn, format="png", dpi=DRAWN_DPI)
-    picture = Image.open(drawn).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    picture = (
+        Image.open(drawn)
+        .convert("RGB")
+        .quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    )
     picture.save(path, optimize=True)
 
 
