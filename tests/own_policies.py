@@ -36,6 +36,23 @@ class Sometimes(NamedTuple):
         return Decision(best, EXPLOIT)
 
 
+@record
+class Hopeful(NamedTuple):
+    """Optimism, written with arrays that each call allocates."""
+
+    scale: float = 1.0
+
+    def start(self) -> Last:
+        return Last(np.zeros(1, np.int64))
+
+    def widths(self, counts: np.ndarray) -> np.ndarray:
+        return self.scale / np.sqrt(1.0 + counts)
+
+    def select(self, tally: Tally, memory: Last, rng: Generator) -> Decision:
+        index = tally.means + self.widths(tally.counts)
+        return Decision(int(np.argmax(index)), EXPLORE)
+
+
 class RoundRobin:
     """A plain class, made for an instance."""
 

@@ -1,6 +1,7 @@
 """The one module that touches numba's internals; imported only to compile."""
 
 import functools
+import gc
 import hashlib
 import importlib
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from typing import Any
 import numba
 from numba.core import types as numba_types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.extending import overload_method
+from numba.extending import overload, overload_method
 
 from ossb._linking import InnerCompiler, Separate, separate_versions, set_apart
 from ossb.kernels import OPTIONS, digest_of
@@ -32,7 +33,7 @@ class DigestCache(FunctionCache):  # type: ignore[misc]
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         records = [digest_of(cls) for cls in _record_classes(sig)]
-        return (*super()._index_key(sig, codegen), self._digest, *records)
+        return (*super()._index_key(sig, codegen), repr(OPTIONS), self._digest, *records)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         needs = self._file_of(sig, "needs").load(self._index_key(sig, target_context.codegen()))
@@ -82,7 +83,11 @@ def _record_classes(sig: Any) -> Iterator[type]:
 
 
 def compile_function(
-    function: Callable[..., Any], digest: str, inner: bool = False, separate: bool = False
+    function: Callable[..., Any],
+    digest: str,
+    inner: bool = False,
+    separate: bool = False,
+    allocates: bool = False,
 ) -> Any:
     """A dispatcher for the function, cached on disk where it has a file to be cached beside.
 
@@ -90,20 +95,27 @@ def compile_function(
     one never becomes part of what calls it.
     """
     publish()
-    dispatcher = numba.njit(**(INNER if inner else OPTIONS))(function)
+    options = {**(INNER if inner else OPTIONS), "_nrt": allocates}
+    dispatcher = numba.njit(**options)(function)
     dispatcher.get_call_template = _plain_types(dispatcher.get_call_template)
     if function.__module__ != "__main__" and not inner:
         dispatcher._cache = DigestCache(function, digest)
-    if separate:
-        dispatcher.compile = functools.partial(_compile_apart, dispatcher)
+    if not inner:
+        dispatcher.compile = functools.partial(_compile, dispatcher, separate)
     return dispatcher
 
 
-def _compile_apart(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
-    """Compile or load a version of a separate kernel."""
-    entry = type(dispatcher).compile(dispatcher, signature)
+def _compile(dispatcher: Any, separate: bool, signature: tuple[Any, ...]) -> Any:
+    """Compile or load a version of a kernel."""
+    collects = gc.isenabled()
+    gc.disable()  # a compiler makes millions of objects and little garbage
+    try:
+        entry = type(dispatcher).compile(dispatcher, signature)
+    finally:
+        if collects:
+            gc.enable()
     version = dispatcher.overloads[signature]
-    if not hasattr(version.library, "separate"):
+    if separate and not hasattr(version.library, "separate"):
         function = dispatcher.py_func
         names = (function.__module__, function.__name__)
         set_apart(version.library, Separate(*names, signature, version.fndesc.mangled_name))
@@ -125,14 +137,26 @@ def dispatcher_type(dispatcher: Any) -> Any:
 
 
 def publish_method(name: str, signature: Any) -> None:
-    """Let compiled code call the method ``name`` of every record."""
+    """Let compiled code call the method ``name`` of every record.
+
+    Methods of records that are not ours may allocate arrays.
+    """
 
     def resolve(self: Any, *args: Any) -> Any:
-        return getattr(self.instance_class, name, None)
+        return _method(self.instance_class, name, ours=True)
 
-    resolve.__signature__ = signature  # type: ignore[attr-defined]
-    resolve.__name__ = name
+    def resolve_others(self: Any, *args: Any) -> Any:
+        return _method(self.instance_class, name, ours=False)
+
+    for function in (resolve, resolve_others):
+        function.__signature__ = signature  # type: ignore[attr-defined]
+        function.__name__ = name
     overload_method(types.BaseNamedTuple, name, strict=False, jit_options=INNER)(resolve)
+    overload(resolve, strict=False, jit_options={**INNER, "_nrt": True})(resolve_others)
+
+
+def _method(cls: type, name: str, ours: bool) -> Any:
+    return getattr(cls, name, None) if ours == cls.__module__.startswith("ossb.") else None
 
 
 def is_compiled(dispatcher: Any, arguments: tuple[Any, ...]) -> bool:

@@ -25,6 +25,7 @@ OPTIONS = {
     "error_model": "numpy",
     "nogil": True,
     "boundscheck": False,
+    "_nrt": False,  # kernels allocate nothing, and to count references costs more than most do
     "no_cfunc_wrapper": True,  # kernels are never passed as C callbacks: less to compile
 }
 
@@ -32,10 +33,13 @@ OPTIONS = {
 class Kernel(Generic[P, R]):
     """A function that runs interpreted when called, and compiled through ``compiled``."""
 
-    def __init__(self, function: Callable[P, R], separate: bool = False) -> None:
+    def __init__(
+        self, function: Callable[P, R], separate: bool = False, allocates: bool = False
+    ) -> None:
         functools.update_wrapper(self, function)
         self.function = function
         self.separate = separate
+        self.allocates = allocates
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.function(*args, **kwargs)
@@ -49,7 +53,9 @@ class Kernel(Generic[P, R]):
         from ossb._numba import compile_function
 
         digest = digest_of(self.function)
-        twin: Callable[P, R] = compile_function(self.function, digest, separate=self.separate)
+        twin: Callable[P, R] = compile_function(
+            self.function, digest, separate=self.separate, allocates=self.allocates
+        )
         return twin
 
     def is_compiled(self, *args: P.args, **kwargs: P.kwargs) -> bool:
@@ -65,7 +71,8 @@ class Kernel(Generic[P, R]):
             return self.compiled
         from ossb._numba import compile_function
 
-        return compile_function(self.function, digest_of(self.function), inner=True)
+        digest = digest_of(self.function)
+        return compile_function(self.function, digest, inner=True, allocates=self.allocates)
 
     @property
     def _numba_type_(self) -> Any:
@@ -87,6 +94,11 @@ def separate_kernel(function: Callable[P, R]) -> Kernel[P, R]:
     there, and it is not inlined into them.
     """
     return Kernel(function, separate=True)
+
+
+def allocating_kernel(function: Callable[P, R]) -> Kernel[P, R]:
+    """Make a function a kernel that allocates arrays, or calls something of numba's that does."""
+    return Kernel(function, allocates=True)
 
 
 def digest_of(thing: Any) -> str:

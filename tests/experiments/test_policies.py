@@ -14,6 +14,7 @@ from ossb.experiments.run import run
 OWN = [
     {"name": "own_policies:Sometimes", "chance": 0.2},
     {"name": "own_policies:RoundRobin", "step": 2},
+    "own_policies:Hopeful",
     "ucb1",
 ]
 
@@ -27,6 +28,7 @@ def test_records_and_plain_classes_run_beside_ours(tmp_path):
     assert results.policies == [
         "own_policies:Sometimes:chance=0.2",
         "own_policies:RoundRobin:step=2",
+        "own_policies:Hopeful",
         "ucb1",
     ]
     rows = results.trials.filter(results.trials["policy"] == "own_policies:RoundRobin:step=2")

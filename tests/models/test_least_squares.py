@@ -39,8 +39,22 @@ def test_rank_one_corrections_follow_the_tally():
     tally, state = empty_tally(7, 7), new_least_squares(3, 7)
     for _ in range(400):
         observe(tally, int(rng.integers(7)), rng.normal())
-        follow(arms, tally.counts, tally, TOLD, state)
-    assert state.age[TOLD] > 300
+        follow(arms, tally.counts, tally, TOLD, True, state)
+    assert state.age[TOLD, 0] > 300
+    assert_right(arms, tally.counts, tally.means, TOLD, state)
+
+
+def test_widths_left_behind_are_caught_up_with():
+    rng = np.random.default_rng(3)
+    arms = np.ascontiguousarray(rng.normal(size=(3, 7)))
+    tally, state = empty_tally(7, 7), new_least_squares(3, 7)
+    for turn in range(60):
+        observe(tally, int(rng.integers(7)), rng.normal())
+        wide = turn % 5 == 0
+        follow(arms, tally.counts, tally, TOLD, wide, state)
+        if wide:
+            assert_right(arms, tally.counts, tally.means, TOLD, state)
+    follow(arms, tally.counts, tally, TOLD, True, state)  # nothing new but the widths
     assert_right(arms, tally.counts, tally.means, TOLD, state)
 
 
@@ -48,26 +62,26 @@ def test_it_is_computed_anew_often_and_where_much_changed_or_was_taken_back():
     rng = np.random.default_rng(1)
     arms = np.ascontiguousarray(rng.normal(size=(2, 6)))
     tally, state = empty_tally(6, 6), new_least_squares(2, 6)
-    state.age[TOLD] = OFTEN
-    follow(arms, tally.counts, tally, TOLD, state)
-    assert state.age[TOLD] == 0
+    state.age[TOLD, 0] = OFTEN
+    follow(arms, tally.counts, tally, TOLD, True, state)
+    assert state.age[TOLD, 0] == 0
     tally.counts[:3] = 4
     tally.means[:3] = rng.normal(size=3)
-    follow(arms, tally.counts, tally, TOLD, state)
-    assert state.age[TOLD] == 0
+    follow(arms, tally.counts, tally, TOLD, True, state)
+    assert state.age[TOLD, 0] == 0
     assert_right(arms, tally.counts, tally.means, TOLD, state)
     observe(tally, 5, 0.3)
     observe(tally, 0, 0.3)
-    follow(arms, tally.counts, tally, TOLD, state)
-    assert state.age[TOLD] == 2
+    follow(arms, tally.counts, tally, TOLD, True, state)
+    assert state.age[TOLD, 0] == 2
     assert_right(arms, tally.counts, tally.means, TOLD, state)
     tally.counts[5] = 0
     tally.means[5] = 0.0
-    follow(arms, tally.counts, tally, TOLD, state)
-    assert state.age[TOLD] == 0
+    follow(arms, tally.counts, tally, TOLD, True, state)
+    assert state.age[TOLD, 0] == 0
     assert_right(arms, tally.counts, tally.means, TOLD, state)
     tally.means[1] = 7.0  # taken back and told anew: the same count, another mean
-    follow(arms, tally.counts, tally, TOLD, state)
+    follow(arms, tally.counts, tally, TOLD, True, state)
     assert_right(arms, tally.counts, tally.means, TOLD, state)
 
 

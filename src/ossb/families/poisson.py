@@ -6,7 +6,7 @@ from typing import NamedTuple
 from numpy.random import Generator
 
 from ossb.families.excess import divergence_term, quotient
-from ossb.kernels import kernel
+from ossb.kernels import allocating_kernel, kernel
 from ossb.records import record
 
 
@@ -20,6 +20,12 @@ def poisson_kl(p: float, q: float) -> float:
     if p <= 0.0:
         return q
     return divergence_term(p, q, q - p)
+
+
+@allocating_kernel
+def draw(mean: float, rng: Generator) -> float:
+    """A count; numba's version of the generator's allocates."""
+    return float(rng.poisson(mean))
 
 
 @record
@@ -49,7 +55,7 @@ class Poisson(NamedTuple):
         return math.inf if self.sign > 0.0 else 0.0
 
     def sample(self, mean: float, rng: Generator) -> float:
-        return self.sign * rng.poisson(self.sign * mean)
+        return self.sign * draw(self.sign * mean, rng)
 
     def conjugate(self, theta: float, weight: float, slope: float) -> float:
         t, s = self.sign * theta, self.sign * slope

@@ -36,7 +36,8 @@ class LeastSquares(NamedTuple):
 
     counts: np.ndarray  # int64 (2, K): entered observations
     expected: np.ndarray  # int64 (K,): observations told and on their way
-    age: np.ndarray  # int64 (2,): corrections since all was computed anew, −1 before the first
+    age: np.ndarray  # int64 (2, 2): corrections since all was computed anew, −1 before the first;
+    # and whether xᵀWx has been left behind
     arm: np.ndarray  # float64 (2, 3, K): entered means, xᵀWx, scratch
     line: np.ndarray  # float64 (2, 3, d): Σ n m x, θ̂, scratch
     square: np.ndarray  # float64 (2, 4, d, d): Σ n x xᵀ, W, scratch
@@ -46,7 +47,7 @@ def new_least_squares(dimension: int, n_arms: int) -> LeastSquares:
     return LeastSquares(
         np.zeros((2, n_arms), np.int64),
         np.zeros(n_arms, np.int64),
-        np.full(2, -1, np.int64),
+        np.array([[-1, 0], [-1, 0]]),
         np.zeros((2, 3, n_arms)),
         np.zeros((2, 3, dimension)),
         np.zeros((2, 4, dimension, dimension)),
@@ -55,25 +56,33 @@ def new_least_squares(dimension: int, n_arms: int) -> LeastSquares:
 
 @kernel
 def follow(
-    arms: np.ndarray, counts: np.ndarray, tally: Tally, which: int, state: LeastSquares
+    arms: np.ndarray, counts: np.ndarray, tally: Tally, which: int, wide: bool, state: LeastSquares
 ) -> None:
-    """Bring one of the two regressions up to these counts and the means of the tally."""
-    changed, taken_back = 0, False
+    """Bring one of the two regressions up to these counts and the means of the tally.
+
+    xᵀWx, which costs the most, only where it is asked for: ``wide``.
+    """
+    entered, means = state.counts[which], state.arm[which, MEANS]
+    changed, taken_back, last = 0, False, -1
     for x in range(counts.shape[0]):
-        if counts[x] != state.counts[which, x] or tally.means[x] != state.arm[which, MEANS, x]:
+        if counts[x] != entered[x] or tally.means[x] != means[x]:
             changed += 1
-            if counts[x] <= state.counts[which, x]:
+            last = x
+            if counts[x] <= entered[x]:
                 taken_back = True
-    age = state.age[which]
+    age = state.age[which, 0]
     if age < 0 or taken_back or changed > arms.shape[0] or age >= OFTEN:
         renew(arms, counts, tally.means, which, state)
         return
+    if wide and state.age[which, 1] != 0:
+        quadratic_form(arms, state.square[which, INVERSE], state.arm[which, LEVERAGE])
+        state.age[which, 1] = 0
     if changed == 0:
         return
-    for x in range(counts.shape[0]):
-        if counts[x] != state.counts[which, x]:
-            correct(arms, x, counts[x], tally.means[x], which, state)
-            state.age[which] += 1
+    for x in range(0 if changed > 1 else last, last + 1):
+        if counts[x] != entered[x]:
+            correct(arms, x, counts[x], tally.means[x], which, wide, state)
+            state.age[which, 0] += 1
     solve_for_theta(which, state)
 
 
@@ -83,7 +92,7 @@ def follow_tally(arms: np.ndarray, tally: Tally, state: LeastSquares) -> int:
 
     θ̂ is that of what was told: provisional observations, each at its expected value, leave it.
     """
-    follow(arms, tally.counts, tally, TOLD, state)
+    follow(arms, tally.counts, tally, TOLD, True, state)
     waiting = False
     for x in range(tally.pending.shape[0]):
         state.expected[x] = tally.counts[x] + tally.pending[x]
@@ -91,13 +100,19 @@ def follow_tally(arms: np.ndarray, tally: Tally, state: LeastSquares) -> int:
             waiting = True
     if not waiting:
         return TOLD
-    follow(arms, state.expected, tally, ASKED, state)
+    follow(arms, state.expected, tally, ASKED, True, state)
     return ASKED
 
 
 @kernel
 def correct(
-    arms: np.ndarray, x: int, count: int, mean: float, which: int, state: LeastSquares
+    arms: np.ndarray,
+    x: int,
+    count: int,
+    mean: float,
+    which: int,
+    wide: bool,
+    state: LeastSquares,
 ) -> None:
     """Enter new observations of one arm; θ̂ is left as it was."""
     dimension = arms.shape[0]
@@ -117,13 +132,17 @@ def correct(
         image[i] = total
         reach += total * arms[i, x]
     factor = more / (1.0 + more * reach)
-    for k in range(across.shape[0]):
-        across[k] = 0.0
     for i in range(dimension):
         target[i] += gained * arms[i, x]
         for l in range(dimension):  # noqa: E741
             gram[i, l] += more * arms[i, x] * arms[l, x]
             inverse[i, l] -= factor * image[i] * image[l]
+    if not wide:
+        state.age[which, 1] = 1
+        return
+    for k in range(across.shape[0]):
+        across[k] = 0.0
+    for i in range(dimension):
         weight = image[i]
         for k in range(across.shape[0]):
             across[k] += weight * arms[i, k]
@@ -170,7 +189,8 @@ def renew(
     inverse_of_factored(factor, dimension, state.square[which, SCRATCH], inverse)
     solve_for_theta(which, state)
     quadratic_form(arms, inverse, state.arm[which, LEVERAGE])
-    state.age[which] = 0
+    state.age[which, 0] = 0
+    state.age[which, 1] = 0
 
 
 @kernel

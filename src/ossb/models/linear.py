@@ -140,7 +140,7 @@ class LinearModel(NamedTuple):
 
     def project(self, tally: Tally, memory: LinearLook) -> int:
         squares = memory.squares
-        follow(self.features, tally.counts, tally, TOLD, squares)
+        follow(self.features, tally.counts, tally, TOLD, False, squares)
         leader = predict(self.features, squares.line[TOLD, THETA], memory.rewards)
         for x in range(self.n_arms):
             memory.estimate[x] = memory.rewards[x]
@@ -156,7 +156,7 @@ class LinearModel(NamedTuple):
         memory.numbers[WEAKEST] = 0.0
         memory.numbers[SETTLED] = 0.0
         squares, images = memory.squares, memory.images
-        follow(self.features, tally.counts, tally, TOLD, squares)
+        follow(self.features, tally.counts, tally, TOLD, False, squares)
         factor = squares.square[TOLD, FACTOR]
         if not whiten(self.features, squares.square[TOLD, GRAM], factor, images):
             return

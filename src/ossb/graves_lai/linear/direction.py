@@ -68,7 +68,7 @@ from ossb.graves_lai.linear.workspace import (
     WEIGHTS,
     Workspace,
 )
-from ossb.kernels import kernel
+from ossb.kernels import kernel, separate_kernel
 
 FAILED = 1e300  # no slope is as large
 
@@ -208,7 +208,7 @@ def solve_active(n_columns: int, n_rows: int, size: int, mu: float, ws: Workspac
     return solve_general(kkt, solution, total)
 
 
-@kernel
+@separate_kernel
 def direction(n: int, m: int, rank: int, mu: float, ws: Workspace) -> float:
     """Fill the steps of v, s and q; return the slope of the merit function, or FAILED."""
     column, row, wide, tall, cube, index = ws.column, ws.row, ws.wide, ws.tall, ws.cube, ws.indices

@@ -161,13 +161,19 @@ def rates(
     """
     statistic, sizes, slot_of = memory.statistic, memory.size, memory.slot_of
     arm = memory.work.arm
-    leader = 0
+    leader, top, same = 0, means[0], True
     for z in range(means.shape[0]):
         out[z] = 0.0
-        if means[z] > means[leader]:
-            leader = z
+        if rewards[z] != means[z]:
+            same = False
+        if means[z] > top:
+            leader, top = z, means[z]
     inverse_gaps(means, leader, arm[INVERSE_MARGIN])
-    inverse_gaps(rewards, leader, arm[INVERSE_COST])
+    if same:
+        for z in range(means.shape[0]):
+            arm[INVERSE_COST, z] = arm[INVERSE_MARGIN, z]
+    else:
+        inverse_gaps(rewards, leader, arm[INVERSE_COST])
     statistic[CLOCK] += 1
     slot = slot_of[leader]
     known = slot >= 0
@@ -177,16 +183,17 @@ def rates(
     size[STAMP] = statistic[CLOCK]
     if known and size[RANK] == 0:
         return 0.0
-    gap = 1.0
+    gap, upper, highest = 1.0, 0.0, 0.0
     if known:
-        gap = verify(arm, held, lists, size[PLAYED], size[WEIGHTED])
+        upper, lower, highest = held_bounds(arm, held, lists, size[PLAYED], size[WEIGHTED])
+        gap = max(0.0, 1.0 - lower / upper) if upper > 0.0 else 1.0
     if gap <= max(kappa, TARGET):
         statistic[VERIFIED] += 1
     else:
         gap = resolve(slot, leader, TARGET, gap, memory)
         if size[RANK] == 0:
             return 0.0
-    upper, _, highest = held_bounds(arm, held, lists, size[PLAYED], 0)
+        upper, _, highest = held_bounds(arm, held, lists, size[PLAYED], 0)
     if upper > 0.0:
         for e in range(size[PLAYED]):
             out[lists[0, e]] = 2.0 * highest * held[DESIGN, lists[0, e]]
