@@ -1,16 +1,19 @@
 """The barrier method over flows: min ⟨cost, w⟩ with flow conserved and every row told apart.
 
 The working rows are detours P with log F_P = log Δ_P² − log Σ_{e∈P} spread/w_e ≥ 0.  Arms do
-not appear: any flow w > 0 is a sum of detours.  Each Newton step solves one sparse Laplacian
-for conservation and one dense system as large as the number of rows.
+not appear: any flow w > 0 is a sum of detours.  Each Newton step is a circulation, and solves one
+dense system in as many cycles as the graph has.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.blas import dsyrk
 from scipy.sparse.linalg import splu
 
+from ossb.graves_lai.semi_bandit.circulations import circulations
 from ossb.graves_lai.semi_bandit.detour_search import Graph
 
 MAX_STEPS = 80
@@ -84,7 +87,7 @@ def descend(graph: Graph, rows: Rows, flow: Flow, gap: float, mu: float) -> Flow
     Every row must hold strictly at the start; ``mu`` is where the multipliers
     of new rows, given as 0, start from.
     """
-    conserved = incidence(graph)
+    conserved, cycles = incidence(graph), circulations(graph, flow.weights)
     w, t = flow.weights, rows.log_information(flow.weights)
     q = np.where(flow.multipliers > 0.0, flow.multipliers, mu / t)
     centering = 0.1
@@ -94,7 +97,7 @@ def descend(graph: Graph, rows: Rows, flow: Flow, gap: float, mu: float) -> Flow
         # never far below what is asked: with more tight rows than free directions the system
         # is singular in the limit
         mu = max(centering * float(q @ t), 0.05 * gap * value) / t.size
-        step_w, step_q, residual = _newton(graph, conserved, gradient, w, q, t, mu)
+        step_w, step_q, residual = _newton(graph, conserved, cycles, gradient, w, q, t, mu)
         if float(q @ t) <= 0.5 * gap * value and residual <= 0.5 * gap * value:
             break
         alpha = min(1.0, 0.98 / max(1e-30, float((-step_w / w).max())))
@@ -123,6 +126,7 @@ def _merit(graph: Graph, w: np.ndarray, t: np.ndarray, mu: float) -> float:
 def _newton(
     graph: Graph,
     conserved: sparse.csr_array,
+    cycles: sparse.csr_array,
     gradient: sparse.csr_array,
     w: np.ndarray,
     q: np.ndarray,
@@ -131,33 +135,46 @@ def _newton(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """The direction, and how far stationarity is from holding, weighted by the flow."""
     pull = gradient.T @ q
-    inverse = 1.0 / (2.0 * pull / w + mu / (w * w))
-    weighted = sparse.csr_array(conserved.multiply(inverse[None, :]))
-    n_between = conserved.shape[0]
-    factor = splu(sparse.csc_array(weighted @ conserved.T)) if n_between else None
-
-    def project(vector: np.ndarray) -> np.ndarray:
-        """Least curvature subject to conservation."""
-        scaled = inverse * vector
-        if factor is None:
-            return scaled
-        return scaled - inverse * (conserved.T @ factor.solve(conserved @ scaled))
-
+    curvature = 2.0 * pull / w + mu / (w * w)
     rest = mu / w - graph.cost
-    free = project(gradient.T @ (mu / t) + rest)
     stiffness = q / t - q
     # rows that would change the direction by less than one in a thousand are left out of it
-    stiff = np.flatnonzero(np.abs(stiffness) * (gradient.power(2) @ inverse) > 1e-3)
-    step_w = free
-    if stiff.size:
-        active = gradient[stiff]
-        system = (sparse.csr_array(active.multiply(inverse[None, :])) @ active.T).toarray()
-        if factor is not None:
-            across = sparse.csc_array(weighted @ active.T)
-            system -= across.T @ factor.solve(across.toarray())
-        system[np.diag_indices_from(system)] += 1.0 / stiffness[stiff]
-        reaction = np.linalg.solve(system, active @ free)
-        step_w = free - project(active.T @ reaction)
+    stiff = np.flatnonzero(np.abs(stiffness) * (gradient.power(2) @ (1.0 / curvature)) > 1e-3)
+    bent = sparse.csr_array(cycles.multiply(curvature[None, :]))
+    system = (bent @ cycles.T).toarray()
+    _add_squares(system, (gradient[stiff] @ cycles.T).toarray(), stiffness[stiff])
+    moved = _solved(system, cycles @ (gradient.T @ (mu / t) + rest))
+    step_w = cycles.T @ moved
     step_q = (mu - q * (gradient @ step_w)) / t - q
-    stationary = project(pull + rest) / inverse
+    stationary = _conserving(conserved, 1.0 / curvature, pull + rest)
     return step_w, step_q, float(np.abs(stationary * w).sum())
+
+
+def _add_squares(system: np.ndarray, rows: np.ndarray, weights: np.ndarray) -> None:
+    """Add rowsᵀ diag(weights) rows to a symmetric matrix."""
+    plain = weights > 0.0
+    if plain.any():
+        scaled = np.sqrt(weights[plain])[:, None] * rows[plain]
+        half = dsyrk(1.0, scaled.T)  # the upper triangle
+        system += half + np.triu(half, 1).T
+    if not plain.all():
+        system += rows[~plain].T @ (weights[~plain, None] * rows[~plain])
+
+
+def _solved(system: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The solution of a symmetric system, scaled to a unit diagonal first."""
+    scale = 1.0 / np.sqrt(np.abs(np.diag(system)))
+    scaled = scale[:, None] * system * scale[None, :]
+    try:
+        return scale * cho_solve(cho_factor(scaled, check_finite=False), scale * right)
+    except LinAlgError:  # rows far from tight bend the other way
+        return scale * np.linalg.solve(scaled, scale * right)
+
+
+def _conserving(conserved: sparse.csr_array, inverse: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """What is left of a vector after the prices of nodes that explain most of it."""
+    if not conserved.shape[0]:
+        return vector
+    weighted = sparse.csr_array(conserved.multiply(inverse[None, :]))
+    prices = splu(sparse.csc_array(weighted @ conserved.T)).solve(weighted @ vector)
+    return vector - conserved.T @ prices
