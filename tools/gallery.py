@@ -9,6 +9,7 @@ so.
 
 import argparse
 import tomllib
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ def page(name: str, results: Results, text: str) -> str:
         "",
         MARK,
         "",
-        text.strip(),
+        text,
         "",
         f"`{arguments}`: {len(experiment.instances)} instances, {len(results.policies)} policies, "
         f"{experiment.trials} trials of {experiment.horizon:,} rounds, seed {experiment.seed}."
@@ -121,7 +122,16 @@ def _told_apart(said: str) -> str:
     return f"Told apart: {said}"
 
 
-def index(folder: Path, texts: dict[str, Any]) -> str:
+def introduction(name: str) -> str:
+    """What an experiment is about: written for the gallery, or the comment its file begins with."""
+    texts = tomllib.loads((ROOT / "tools" / "gallery.toml").read_text("utf-8"))
+    if name in texts:
+        return str(texts[name]["text"]).strip()
+    first = takewhile(lambda line: line.startswith("#"), bundled()[name].splitlines())
+    return "\n".join(line.removeprefix("#").strip() for line in first)
+
+
+def index(folder: Path) -> str:
     """A row for each experiment, run or not."""
     lines = [
         "# Gallery",
@@ -134,11 +144,11 @@ def index(folder: Path, texts: dict[str, Any]) -> str:
         "| experiment | |",
         "|---|---|",
     ]
-    for name in texts:
+    for name in bundled():
         title = read(name).title or name
         there = (folder / f"{name}.md").exists()
         lines.append(f"| [`{name}`]({name}.md) | {title} |" if there else f"| `{name}` | {title} |")
-    lines += ["", "Those without a page take hours: `ossb run NAME` plays them.", ""]
+    lines += ["", "Those without a page were not run for it yet: `ossb run NAME` plays them.", ""]
     return "\n".join(lines)
 
 
@@ -151,7 +161,6 @@ def main(arguments: list[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     overrides = [word for word in chosen.words if "=" in word]
     names = [word for word in chosen.words if "=" not in word] or list(bundled())
-    texts = tomllib.loads((ROOT / "tools" / "gallery.toml").read_text("utf-8"))
     chosen.docs.mkdir(parents=True, exist_ok=True)
     for name in names:
         folder = chosen.results / name
@@ -160,10 +169,10 @@ def main(arguments: list[str] | None = None) -> None:
             run(read(name, overrides), folder, workers=chosen.workers)
         results = Results(folder)
         draw(results, chosen.docs / f"{name}.png")
-        said = page(name, results, texts[name]["text"])
+        said = page(name, results, introduction(name))
         (chosen.docs / f"{name}.md").write_text(said, "utf-8")
         print(f"wrote {chosen.docs / name}.md", flush=True)
-    (chosen.docs / "index.md").write_text(index(chosen.docs, texts), "utf-8")
+    (chosen.docs / "index.md").write_text(index(chosen.docs), "utf-8")
 
 
 if __name__ == "__main__":

@@ -18,9 +18,10 @@ def gallery():
     return module
 
 
-def test_every_bundled_experiment_has_an_introduction():
-    texts = tomllib.loads((ROOT / "tools" / "gallery.toml").read_text("utf-8"))
-    assert sorted(texts) == sorted(bundled())
+def test_every_bundled_experiment_has_an_introduction(gallery):
+    written = tomllib.loads((ROOT / "tools" / "gallery.toml").read_text("utf-8"))
+    assert set(written) <= set(bundled())
+    assert all(len(gallery.introduction(name)) > 20 for name in bundled())
 
 
 def test_a_page_is_written_from_a_run(gallery, tmp_path):

@@ -1,0 +1,203 @@
+"""The page of the regret grid, from its cells; no number on it is typed by hand."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ossb.experiments.ratios import Contest, GridCell, Score, contests, scores
+from ossb.experiments.statistics import Summary, summary
+
+MARK = "<!-- written by tools/regret.py -->"
+HGL = "hgl"
+DRAWN = ("thompson", "linear-thompson:scale=posterior", "combinatorial-thompson", "double-thompson")
+CLEAR = 0.05
+WORST_CELLS = 10
+AIM, LIMIT = 1.05, 1.3
+
+INTRODUCTION = """\
+Every policy that fits, on every structure, at horizons from 10³ to 10⁶, on the same noise. `make
+regret` plays the grid and writes this page; the bundled experiments `regret-*` say what is in it.
+Played in full it has 500 trials in each cell up to 10⁵ and 100 at 10⁶ (slow policies and structures
+fewer, or less far); how many this page is of stands in its tables.
+
+A *cell* is a group of instances at one horizon. A policy's *ratio* is its mean regret over that of
+the best *other* policy in the cell, on the trials that both have: below 1 it is the best of all.
+Which other policy is the best is decided by the same trials, which flatters it a little. Policies
+that are told the horizon are told that of the cell.
+"""
+
+
+def page(cells: Sequence[GridCell]) -> str:
+    """The whole page."""
+    found, fights = scores(cells, HGL), contests(cells, HGL)
+    lines = ["# The regret grid", "", MARK, "", INTRODUCTION]
+    lines += ["## The default", "", *_default(cells, found, fights), ""]
+    lines += ["![Regret over the least of the cell, by cell and policy](regret.png)", ""]
+    lines += [
+        "Columns by their geometric mean, as in the table of policies; a dot is on the best.",
+        "",
+    ]
+    lines += ["## `hgl` in every cell", "", *_by_cell(cells), ""]
+    lines += ["## Where `hgl` is not the best", "", *_worst(cells), "", *_lost(fights), ""]
+    lines += ["## All policies", "", *_policies(found), ""]
+    lines += ["## Tails", "", *_tails(cells), ""]
+    lines += ["## Every cell", ""]
+    for group in dict.fromkeys(cell.group for cell in cells):
+        lines += [f"### {group}", "", *_group([c for c in cells if c.group == group]), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def power(horizon: int) -> str:
+    """A power of ten as it is read."""
+    return f"10{'⁰¹²³⁴⁵⁶⁷⁸⁹'[round(math.log10(horizon))]}"
+
+
+def _default(cells: Sequence[GridCell], found: list[Score], fights: list[Contest]) -> list[str]:
+    own = next(score for score in found if score.policy == HGL)
+    ratios = [cell.ratio(HGL) for cell in cells]
+    values = [ratio.value for ratio in ratios if ratio is not None]
+    better = [s.policy for s in found if s.policy != HGL and s.mean <= s.beside]
+    won = sum(f.p_value < CLEAR and f.difference > 0 for f in fights)
+    lost = sum(f.p_value < CLEAR and f.difference < 0 for f in fights)
+    beaten = ", ".join(f"`{policy}`" for policy in better)
+    return [
+        f"Over {own.cells} cells the geometric mean of `hgl`'s ratio is {own.mean:.3f} ± "
+        f"{own.sem:.3f}. It is below 1 in {sum(v < 1 for v in values)} of them, at most {AIM} in "
+        f"{sum(v <= AIM for v in values)} and at most {LIMIT} in "
+        f"{sum(v <= LIMIT for v in values)}; the worst is {own.worst:.2f} ({own.where.group}, "
+        f"{power(own.where.horizon)}). "
+        + (
+            f"A smaller geometric mean than `hgl`'s over the same cells has {beaten}."
+            if better
+            else "No other policy has a smaller geometric mean than `hgl` over the same cells."
+        ),
+        "",
+        f"Of {len(fights)} contests of `hgl` with one other policy in one cell, on paired trials "
+        f"and with Holm's correction for all of them, it wins {won} beyond noise at the 5 % level, "
+        f"loses {lost}, and {len(fights) - won - lost} are open.",
+    ]
+
+
+def _by_cell(cells: Sequence[GridCell]) -> list[str]:
+    horizons = sorted({cell.horizon for cell in cells})
+    at = {(cell.group, cell.horizon): cell for cell in cells}
+    lines = [
+        f"| group | {' | '.join(power(t) for t in horizons)} |",
+        "|---" * (len(horizons) + 1) + "|",
+    ]
+    for group in dict.fromkeys(cell.group for cell in cells):
+        entries = []
+        for t in horizons:
+            ratio = at[group, t].ratio(HGL) if (group, t) in at else None
+            told = "" if ratio is None else f"{ratio.value:.2f} ± {ratio.sem:.2f} `{ratio.other}`"
+            entries.append(told)
+        lines.append(f"| {group} | {' | '.join(entries)} |")
+    return [*lines, "", "The ratio ± its standard error, and the best other policy."]
+
+
+def _worst(cells: Sequence[GridCell]) -> list[str]:
+    pairs = [(cell, ratio) for cell in cells if (ratio := cell.ratio(HGL)) and ratio.value > 1]
+    pairs.sort(key=lambda pair: -pair[1].value)
+    if not pairs:
+        return ["It is the best in every cell."]
+    lines = ["| cell | ratio | best other | trials |", "|---|---|---|---|"]
+    for cell, ratio in pairs[:WORST_CELLS]:
+        shared = cell.shared(HGL, ratio.other)[0].size
+        lines.append(
+            f"| {cell.group}, {power(cell.horizon)} | {ratio.value:.2f} ± {ratio.sem:.2f} | "
+            f"`{ratio.other}` | {shared} |"
+        )
+    if len(pairs) > WORST_CELLS:
+        lines += ["", f"The {WORST_CELLS} worst of the {len(pairs)} cells with a ratio above 1."]
+    return lines
+
+
+def _lost(fights: list[Contest]) -> list[str]:
+    lost = [f for f in fights if f.p_value < CLEAR and f.difference < 0]
+    if not lost:
+        return ["No contest is lost beyond noise."]
+    lines = [
+        "Lost beyond noise:",
+        "",
+        "| cell | to | by | p, corrected |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {f.cell.group}, {power(f.cell.horizon)} | `{f.other}` | "
+        f"{-f.difference:.3g} ± {f.sem:.2g} | {f.p_value:.1g} |"
+        for f in sorted(lost, key=lambda f: f.p_value)
+    ]
+    return lines
+
+
+def _policies(found: list[Score]) -> list[str]:
+    lines = [
+        "| policy | cells | geometric mean of its ratio | of `hgl`'s over the same cells | worst "
+        "| where |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{s.policy}` | {s.cells} | {s.mean:.3f} ± {s.sem:.3f} | {s.beside:.3f} | "
+        f"{s.worst:.3g} | {s.where.group}, {power(s.where.horizon)} |"
+        for s in found
+    ]
+    return [
+        *lines,
+        "",
+        "Errors of geometric means take the horizons of one group for fully correlated.",
+    ]
+
+
+def _tails(cells: Sequence[GridCell]) -> list[str]:
+    lines = [
+        "| cell | `hgl` | Thompson sampling | best other |",
+        "|---|---|---|---|",
+    ]
+    for cell in cells:
+        other = cell.best_other(HGL)
+        if cell.horizon != max(c.horizon for c in cells if c.group == cell.group) or other is None:
+            continue
+        drawn = next((name for name in reversed(DRAWN) if name in cell.regrets), None)
+        entries = [
+            "–" if name is None else _tail(name if name != HGL else "", summary(cell.values(name)))
+            for name in (HGL, drawn, other)
+        ]
+        lines.append(f"| {cell.group}, {power(cell.horizon)} | {' | '.join(entries)} |")
+    said = "Mean; 99 % quantile and worst in brackets. Thompson sampling is that of the structure,"
+    return [*lines, "", f"{said} where there is one. Tails of few trials say little."]
+
+
+def _tail(name: str, found: Summary) -> str:
+    told = f"{found.mean:.3g} ({found.p99:.3g}, {found.worst:.3g})"
+    return f"`{name}` {told}" if name else told
+
+
+def _group(cells: Sequence[GridCell]) -> list[str]:
+    names = dict.fromkeys(name for cell in cells for name in cell.regrets)
+    heads = " | ".join(f"T = {power(cell.horizon)}" for cell in cells)
+    lines = [
+        f"| policy | {heads} | trials | p99 | worst |",
+        "|---" * (len(cells) + 4) + "|",
+    ]
+    last = {name: [c for c in cells if name in c.regrets][-1] for name in names}
+    order = sorted(names, key=lambda n: (-last[n].horizon, float(np.mean(last[n].values(n)))))
+    for name in order:
+        entries, trials = [], []
+        for cell in cells:
+            if name not in cell.regrets:
+                entries.append("–")
+                continue
+            found, ratio = summary(cell.values(name)), cell.ratio(name)
+            against = "" if ratio is None else f" ({ratio.value:.2f})"
+            entries.append(f"{found.mean:.4g} ± {found.sem:.2g}{against}")
+            trials.append(found.trials)
+        counts = ", ".join(str(n) for n in dict.fromkeys(trials))
+        ends = summary(last[name].values(name))
+        told = " | ".join(entries)
+        lines.append(f"| `{name}` | {told} | {counts} | {ends.p99:.4g} | {ends.worst:.4g} |")
+    return [
+        *lines,
+        "",
+        "Mean regret ± its standard error (ratio); tails at the policy's last horizon.",
+    ]
