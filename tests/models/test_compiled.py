@@ -1,5 +1,7 @@
 """Every model computes the same bits interpreted and compiled."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ def everything(model, tally, memory, out):
     out[0] = model.unseen(tally)
     out[1] = model.plug_in(tally, memory)
     out[2] = model.project(tally, memory)
-    model.test(int(out[2]), tally, memory)
+    model.test(int(out[2]), math.inf, tally, memory)
     out[3] = memory.numbers[2]
     out[4] = memory.numbers[3]
     out[5] = model.weigh(tally, memory)

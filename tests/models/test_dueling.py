@@ -48,7 +48,7 @@ def test_leader_and_likelihood_ratio_by_definition(seed):
     leader = INSTANCE.arm_at(model.project(tally, memory))[0]
     winners = [i for i in range(4) if all(means[i, k] > 0.5 for k in range(4) if k != i)]
     assert leader == (winners[0] if winners else int(np.argmin(cost)))
-    model.test(INSTANCE.position((leader, leader)), tally, memory)
+    model.test(INSTANCE.position((leader, leader)), math.inf, tally, memory)
     expected = min(cost[i] - cost[leader] for i in range(4) if i != leader)
     assert memory.numbers[WEAKEST] == pytest.approx(expected, rel=1e-12, abs=1e-12)
     assert memory.numbers[SETTLED] == memory.numbers[WEAKEST]

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -27,7 +29,7 @@ def test_the_likeliest_parameter_leads():
     memory, tally = model.start(), empty_tally(2, 2)
     tally.counts[:], tally.plays[:], tally.means[:] = [5, 4], [5, 4], [1.1, 1.0]
     assert model.project(tally, memory) == 0
-    model.test(0, tally, memory)
+    model.test(0, math.inf, tally, memory)
     # only the second arm tells the two apart: 4 (½(1 − 2)² − ½(1 − ½)²)
     assert memory.numbers[WEAKEST] == pytest.approx(4 * 0.5 * (1.0 - 0.25))
     assert memory.numbers[SETTLED] == memory.numbers[WEAKEST]

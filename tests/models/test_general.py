@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -42,7 +44,7 @@ def test_without_structure_ratios_are_those_of_independent_arms(observation, fam
     memory = general.start()
     assert general.project(tally, memory) == 2
     np.testing.assert_allclose(memory.estimate, tally.means, atol=1e-6)
-    general.test(2, tally, memory)
+    general.test(2, math.inf, tally, memory)
     expected = min(
         pooled_ratio(family, tally.means[x], float(tally.counts[x]), 0.6, 25.0) for x in (0, 1)
     )
@@ -70,8 +72,8 @@ def test_unimodal_as_a_union_has_the_same_ratios():
     memory, reference = union.start(), model.start()
     leader = union.project(tally, memory)
     assert leader == model.project(tally, reference) == 1
-    union.test(leader, tally, memory)
-    model.test(leader, tally, reference)
+    union.test(leader, math.inf, tally, memory)
+    model.test(leader, math.inf, tally, reference)
     assert memory.numbers[WEAKEST] == pytest.approx(reference.numbers[WEAKEST], rel=1e-4)
 
 
@@ -87,7 +89,7 @@ def test_means_outside_are_projected():
 def test_where_the_order_is_known_nothing_competes():
     model = Polytope(**LINE, theta=[0.1, 0.5, 0.9]).model()
     memory = model.start()
-    model.test(2, told([0.1, 0.5, 0.9], [5, 5, 5]), memory)
+    model.test(2, math.inf, told([0.1, 0.5, 0.9], [5, 5, 5]), memory)
     assert memory.numbers[WEAKEST] == np.inf
 
 

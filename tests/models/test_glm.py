@@ -73,7 +73,7 @@ def test_likelihood_ratio_by_laplace(instance):
     model = instance.model()
     memory, tally = model.start(), made_up(instance, 1, most=60)
     leader = model.project(tally, memory)
-    model.test(leader, tally, memory)
+    model.test(leader, math.inf, tally, memory)
     arms = np.array(ARMS)
     gram = (arms * (tally.counts * memory.bends)[:, None]).T @ arms
     inverse = np.linalg.inv(gram)

@@ -193,11 +193,19 @@ def test_all_modes_of_a_line_at_once_are_each_of_them_alone(seed, family):
     means = rng.uniform(0.05, 0.95, n)
     weights = rng.integers(0, 30, n).astype(float)
     fit = new_fit(n)
-    line_deviances(family, path, means, weights, fit)
+    centre, margin = int(rng.integers(0, n)), float(rng.exponential(3.0))
+    line_deviances(family, path, centre, math.inf, means, weights, fit)
+    alone = [fitted(family, edges, mode, means, weights)[0] for mode in range(n)]
+    assert fit.values[DEVIANCES] == pytest.approx(alone, rel=1e-9, abs=1e-12)
+    least = line_deviances(family, path, centre, margin, means, weights, fit)
+    assert least == fit.values[DEVIANCES, path[centre]]
     for mode in range(n):
-        alone, _ = fitted(family, edges, mode, means, weights)
-        assert fit.values[DEVIANCES, mode] == pytest.approx(alone, rel=1e-9, abs=1e-12)
+        near = pytest.approx(alone[mode], rel=1e-9, abs=1e-12)
+        skipped = fit.values[DEVIANCES, mode] == math.inf and alone[mode] > least + margin
+        assert skipped or fit.values[DEVIANCES, mode] == near
     starts, neighbours = listed(edges, n)
-    one = best_mode(family, starts, neighbours, path, means, weights, new_fit(n))
-    two = best_mode(family, starts, neighbours, NO_LINE, means, weights, new_fit(n))
-    assert one == two
+    quick, plain = new_fit(n), new_fit(n)
+    mode, deviance = best_mode(family, starts, neighbours, path, means, weights, quick)
+    same, expected = best_mode(family, starts, neighbours, NO_LINE, means, weights, plain)
+    assert (mode, deviance) == (same, pytest.approx(expected, rel=1e-9, abs=1e-12))
+    assert quick.values[LEVELS] == pytest.approx(plain.values[LEVELS], rel=1e-9, abs=1e-12)

@@ -45,7 +45,7 @@ def test_likelihood_ratios_are_differences_of_least_costs(seed):
     gram = (arms.T * counts) @ arms
     theta = np.linalg.solve(gram, arms.T @ (counts * means))
     leader = int(np.argmax(arms @ theta))
-    model.test(leader, tally, memory)
+    model.test(leader, math.inf, tally, memory)
     base = 0.5 * (counts * (means - arms @ theta) ** 2).sum() / sigma**2
     others = [j for j in range(8) if j != leader]
     ratios = [least_cost(arms, counts, means, sigma, j, leader) - base for j in others]
@@ -59,16 +59,16 @@ def test_likelihood_ratios_are_differences_of_least_costs(seed):
 def test_nothing_is_established_before_all_directions_are_seen():
     model = linear_model(np.eye(3), 1.0)
     memory = model.start()
-    model.test(0, told([0, 0, 0], [0.0] * 3), memory)
+    model.test(0, math.inf, told([0, 0, 0], [0.0] * 3), memory)
     assert memory.numbers[WEAKEST] == memory.numbers[SETTLED] == 0.0
-    model.test(0, told([50, 50, 0], [3.0, 0.0, 0.0]), memory)
+    model.test(0, math.inf, told([50, 50, 0], [3.0, 0.0, 0.0]), memory)
     assert memory.numbers[WEAKEST] < 1e-6
 
 
 def test_parallel_and_equal_arms_are_no_alternatives_to_a_known_leader():
     model = linear_model(np.array([[2.0, 0.0], [1.0, 0.0], [2.0, 0.0]]), 1.0)
     memory = model.start()
-    model.test(0, told([5, 5, 5], [2.0, 1.0, 2.0]), memory)
+    model.test(0, math.inf, told([5, 5, 5], [2.0, 1.0, 2.0]), memory)
     assert 0 < memory.numbers[WEAKEST] < math.inf
     assert memory.numbers[SETTLED] == math.inf
 
@@ -175,5 +175,5 @@ def test_pending_plays_count_in_gains_and_never_in_tests():
     assert waiting.gain[1] < plain.gain[1]
     assert (waiting.rewards == plain.rewards).all()
     for memory, pending in ((plain, None), (waiting, [0, 40, 0])):
-        model.test(leader, told(counts, means, pending), memory)
+        model.test(leader, math.inf, told(counts, means, pending), memory)
     assert (plain.numbers[2:] == waiting.numbers[2:]).all()

@@ -105,7 +105,7 @@ def test_likelihood_ratio_around_the_projection(seed):
     model = instance.model()
     memory, tally = model.start(), made_up(instance, seed, most=40)
     leader = model.project(tally, memory)
-    model.test(leader, tally, memory)
+    model.test(leader, math.inf, tally, memory)
     theta, counts = memory.estimate.copy(), tally.counts.astype(float)
     ratios, known = [], []
     for j in range(5):

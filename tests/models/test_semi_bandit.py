@@ -47,7 +47,7 @@ def test_gain_and_likelihood_ratio_by_definition(seed):
     worth *= tally.counts / (1 + tally.counts)
     assert memory.gain == pytest.approx(ARMS @ worth, rel=1e-9)
     assert memory.numbers[NU] == pytest.approx(1 / (1 + chances))
-    model.test(model.project(tally, memory), tally, memory)
+    model.test(model.project(tally, memory), math.inf, tally, memory)
     gaps = ARMS[leader] @ tally.means - ARMS @ tally.means
     others = [x for x in range(5) if x != leader]
     told = [gaps[x] ** 2 / 2 / doubt[ARMS[x] != ARMS[leader]].sum() for x in others]

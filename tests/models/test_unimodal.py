@@ -49,7 +49,7 @@ def test_likelihood_ratios_are_differences_of_deviances(seed):
     model = LINE.model()
     memory, tally = model.start(), tally_of(counts, means)
     leader = model.project(tally, memory)
-    model.test(leader, tally, memory)
+    model.test(leader, math.inf, tally, memory)
     costs = [deviance(counts, means, x) for x in range(5)]
     assert leader == int(np.argmin(costs)) or costs[leader] == pytest.approx(min(costs), abs=1e-6)
     others = [costs[x] for x in range(5) if x != leader]
@@ -128,8 +128,8 @@ def test_pending_plays_count_in_gains_and_never_in_tests():
     model.weigh(tally_of(counts, means), plain)
     model.weigh(later, waiting)
     assert waiting.gain[1] < plain.gain[1]
-    model.test(2, tally_of(counts, means), plain)
-    model.test(2, later, waiting)
+    model.test(2, math.inf, tally_of(counts, means), plain)
+    model.test(2, math.inf, later, waiting)
     assert (plain.numbers[2:] == waiting.numbers[2:]).all()
 
 
@@ -148,7 +148,7 @@ def test_ties_and_arms_never_seen_stay_finite():
             assert np.isfinite(memory.gain).all()
             assert np.isfinite(memory.rewards).all()
             assert 0 < memory.numbers[NU] <= 1
-            model.test(leader, tally, memory)
+            model.test(leader, math.inf, tally, memory)
             assert not np.isnan(memory.numbers).any()
 
 
@@ -156,7 +156,7 @@ def test_a_certain_leader_is_settled():
     model = Unimodal(n_arms=3, observation="bernoulli").model()
     memory = model.start()
     tally = tally_of([4, 6, 4], [0.5, 1.0, 0.25])
-    model.test(model.project(tally, memory), tally, memory)
+    model.test(model.project(tally, memory), math.inf, tally, memory)
     assert memory.numbers[SETTLED] == math.inf
     assert 0 < memory.numbers[WEAKEST] < math.inf
 

@@ -62,7 +62,7 @@ def stopping(view: View, delta: float) -> dict[str, Any]:
         return {**answer, "statistic": 0.0, "reason": "nothing was told yet"}
     memory = model.start()
     leader = int(model.project(view.tally, memory))
-    model.test(leader, view.tally, memory)
+    model.test(leader, math.inf, view.tally, memory)
     statistic = float(memory.numbers[WEAKEST])
     # each set of arms that there ever was has its share of δ: Σ 1 / ((k + 1)(k + 2)) = 1
     share = delta if not view.added else delta / ((view.added + 1) * (view.added + 2))

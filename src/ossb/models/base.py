@@ -60,11 +60,12 @@ class Model(Protocol):
         """
         ...
 
-    def test(self, leader: int, tally: Tally, memory: Any) -> None:
+    def test(self, leader: int, level: float, tally: Tally, memory: Any) -> None:
         """The likelihood ratio of the leader against every alternative.
 
-        ``numbers[WEAKEST]`` is min_j GLR_j, from what was told alone; ``numbers[SETTLED]`` the
-        same with all that the leader shows taken as known, N(leader) = ∞.
+        ``numbers[WEAKEST]`` is min_j GLR_j, from what was told alone, and ``numbers[SETTLED]``
+        the same with all that the leader shows taken as known, N(leader) = ∞.  Only what is
+        below ``level`` need be exact, and SETTLED is left alone where WEAKEST is not below it.
         """
         ...
 

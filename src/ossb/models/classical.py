@@ -129,7 +129,7 @@ class ClassicalModel(NamedTuple):
         out[leader] = 0.0
         return 0.0
 
-    def test(self, leader: int, tally: Tally, memory: ClassicalMemory) -> None:
+    def test(self, leader: int, level: float, tally: Tally, memory: ClassicalMemory) -> None:
         weakest, settled = math.inf, math.inf
         top, known = tally.means[leader], float(tally.counts[leader])
         for x in range(self.n_arms):

@@ -168,7 +168,7 @@ class DuelingModel(NamedTuple):
         dueling_rates(memory.preferences, self.first[leader], out)
         return 0.0
 
-    def test(self, leader: int, tally: Tally, memory: DuelingMemory) -> None:
+    def test(self, leader: int, level: float, tally: Tally, memory: DuelingMemory) -> None:
         self.recall(tally, memory)
         weakest = math.inf
         for i in range(self.n_items):

@@ -130,7 +130,7 @@ class FiniteModel(NamedTuple):
                 return k
         return -1
 
-    def test(self, leader: int, tally: Tally, memory: FiniteMemory) -> None:
+    def test(self, leader: int, level: float, tally: Tally, memory: FiniteMemory) -> None:
         self.project(tally, memory)
         chosen = memory.chosen[0]
         least = memory.losses[chosen]

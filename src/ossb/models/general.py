@@ -118,11 +118,13 @@ class GeneralModel:
         out[leader] = 0.0
         return float((held.upper - held.lower) / held.upper) if held.upper > 0 else 0.0
 
-    def test(self, leader: int, tally: Tally, memory: GeneralMemory) -> None:
+    def test(self, leader: int, level: float, tally: Tally, memory: GeneralMemory) -> None:
         counts = tally.counts.astype(np.float64)
         least = self._project(tally.means, counts, memory)
         found = self._alternatives(leader, tally.means, counts)
         memory.numbers[WEAKEST] = min((value for _, value, _ in found), default=math.inf) - least
+        if memory.numbers[WEAKEST] >= level:
+            return
         shown = self._incidence[leader] > 0
         means = np.where(shown, memory.estimate, tally.means)
         weights = np.where(shown, KNOWN * max(1.0, counts.max(initial=1.0)), counts)

@@ -166,7 +166,7 @@ class GlmModel(NamedTuple):
             out[x] *= self.sigma * self.sigma
         return gap
 
-    def test(self, leader: int, tally: Tally, memory: GlmLook) -> None:
+    def test(self, leader: int, level: float, tally: Tally, memory: GlmLook) -> None:
         memory.numbers[WEAKEST] = 0.0
         memory.numbers[SETTLED] = 0.0
         d, inverse, best = self.features.shape[0], memory.squares[INVERSE], memory.vectors[2]

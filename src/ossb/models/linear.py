@@ -152,7 +152,7 @@ class LinearModel(NamedTuple):
             out[x] *= self.sigma * self.sigma
         return gap
 
-    def test(self, leader: int, tally: Tally, memory: LinearLook) -> None:
+    def test(self, leader: int, level: float, tally: Tally, memory: LinearLook) -> None:
         memory.numbers[WEAKEST] = 0.0
         memory.numbers[SETTLED] = 0.0
         squares, images = memory.squares, memory.images

@@ -115,7 +115,7 @@ class LipschitzModel(NamedTuple):
             self.distances, self.family, memory.estimate, kappa, memory.program, out
         )
 
-    def test(self, leader: int, tally: Tally, memory: LipschitzLook) -> None:
+    def test(self, leader: int, level: float, tally: Tally, memory: LipschitzLook) -> None:
         weakest, settled = math.inf, math.inf
         theta, top = memory.estimate, memory.estimate[leader]
         for x in range(self.n_arms):

@@ -7,7 +7,7 @@ import numpy as np
 from ossb.families import Family
 from ossb.kernels import kernel
 from ossb.models.isotonic import BARS, BRANCH, DEVIANCES, ORDER, PARENT, Fit, fit_mode, settle
-from ossb.models.isotonic_line import line_deviances
+from ossb.models.isotonic_line import line_deviances, place_of, settle_line
 
 
 @kernel
@@ -34,21 +34,36 @@ def bar_branches(
 
 
 @kernel
-def mode_deviance(
-    family: Family,
-    starts: np.ndarray,
-    neighbours: np.ndarray,
-    path: np.ndarray,
-    mode: int,
-    means: np.ndarray,
-    weights: np.ndarray,
-    limit: float,
-    fit: Fit,
-) -> float:
-    """The deviance with the mode at an arm, up to a limit; on a line it is looked up."""
-    if path.shape[0] > 0:
-        return float(fit.values[DEVIANCES, mode])
-    return fit_mode(family, starts, neighbours, mode, means, weights, limit, fit)
+def highest_mean(means: np.ndarray, weights: np.ndarray) -> int:
+    """The arm of the highest mean among those of some weight, lowest on ties."""
+    mode = 0
+    for x in range(means.shape[0]):
+        if weights[x] > 0.0 and (weights[mode] <= 0.0 or means[x] > means[mode]):
+            mode = x
+    return mode
+
+
+@kernel
+def best_mode_of_line(
+    family: Family, path: np.ndarray, means: np.ndarray, weights: np.ndarray, fit: Fit
+) -> tuple[int, float]:
+    """The same as ``best_mode``, on a line."""
+    start = highest_mean(means, weights)
+    mode, centre = start, place_of(path, start)
+    least = line_deviances(family, path, centre, 0.0, means, weights, fit)
+    for x in range(means.shape[0]):
+        slack = 1e-12 * (1.0 + least)
+        deviance = fit.values[DEVIANCES, x]
+        if x == start or deviance > least + slack:
+            continue
+        if deviance < least - slack:
+            mode, least = x, deviance
+        elif means[x] > means[mode] and weights[x] > 0.0:
+            mode = x
+    if mode != start:
+        centre = place_of(path, mode)
+    settle_line(family, path, centre, means, weights, fit)
+    return mode, least
 
 
 @kernel
@@ -66,23 +81,18 @@ def best_mode(
     Its means are left in ``fit``, settled.  ``path`` lists the arms along a line; it is empty for
     other trees.
     """
-    mode = 0
-    for x in range(means.shape[0]):
-        if weights[x] > 0.0 and (weights[mode] <= 0.0 or means[x] > means[mode]):
-            mode = x
+    if path.shape[0] > 0:
+        return best_mode_of_line(family, path, means, weights, fit)
+    start = highest_mean(means, weights)
+    mode = start
     least = fit_mode(family, starts, neighbours, mode, means, weights, math.inf, fit)
     if least > 0.0:
-        start = mode
         bar_branches(family, start, means, weights, fit)
-        if path.shape[0] > 0:
-            line_deviances(family, path, means, weights, fit)
         for x in range(means.shape[0]):
             slack = 1e-12 * (1.0 + least)
             if x == start or fit.values[BARS, fit.links[BRANCH, x]] > least + slack:
                 continue
-            deviance = mode_deviance(
-                family, starts, neighbours, path, x, means, weights, least + slack, fit
-            )
+            deviance = fit_mode(family, starts, neighbours, x, means, weights, least + slack, fit)
             if deviance < least - slack:
                 mode, least = x, deviance
             elif deviance <= least + slack and means[x] > means[mode] and weights[x] > 0.0:
@@ -90,3 +100,36 @@ def best_mode(
         least = fit_mode(family, starts, neighbours, mode, means, weights, math.inf, fit)
     settle(fit)
     return mode, least
+
+
+@kernel
+def rivals_of(
+    family: Family,
+    starts: np.ndarray,
+    neighbours: np.ndarray,
+    path: np.ndarray,
+    leader: int,
+    level: float,
+    means: np.ndarray,
+    weights: np.ndarray,
+    fit: Fit,
+) -> float:
+    """min over modes j of the deviance with it, less that with it at the leader; 0 if negative.
+
+    Above ``level`` it is some number from that on.
+    """
+    weakest = math.inf
+    if path.shape[0] > 0:
+        centre = place_of(path, leader)
+        least = line_deviances(family, path, centre, level, means, weights, fit)
+        for x in range(means.shape[0]):
+            if x != leader:
+                weakest = min(weakest, max(fit.values[DEVIANCES, x] - least, 0.0))
+        return weakest
+    least = fit_mode(family, starts, neighbours, leader, means, weights, math.inf, fit)
+    for x in range(means.shape[0]):
+        if x != leader:
+            limit = least + min(weakest, level)
+            deviance = fit_mode(family, starts, neighbours, x, means, weights, limit, fit)
+            weakest = min(weakest, max(deviance - least, 0.0))
+    return weakest

@@ -162,7 +162,7 @@ class SemiBanditModel(NamedTuple):
             out[x] *= self.scale
         return gap
 
-    def test(self, leader: int, tally: Tally, memory: SemiBanditLook) -> None:
+    def test(self, leader: int, level: float, tally: Tally, memory: SemiBanditLook) -> None:
         weakest, settled = math.inf, math.inf
         for i in range(self.n_components):
             variance = max(self.family.variance(memory.estimate[i]), LEAST_VARIANCE)

@@ -16,9 +16,9 @@ from ossb.graves_lai.independent import independent_rate
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.classical import LEAST_VARIANCE
 from ossb.models.improvement import DECIDED, improvement
-from ossb.models.isotonic import LEVELS, Fit, fit_mode, new_fit, settle
+from ossb.models.isotonic import DEVIANCES, LEVELS, Fit, fit_mode, new_fit, settle
 from ossb.models.isotonic_line import line_deviances
-from ossb.models.modes import best_mode, mode_deviance
+from ossb.models.modes import best_mode, rivals_of
 from ossb.records import Ints, record
 from ossb.tally import Tally
 
@@ -123,33 +123,30 @@ class UnimodalModel(NamedTuple):
             out[y] = independent_rate(self.family, memory.estimate[y], top)
         return 0.0
 
-    def test(self, leader: int, tally: Tally, memory: UnimodalMemory) -> None:
+    def test(self, leader: int, level: float, tally: Tally, memory: UnimodalMemory) -> None:
         for x in range(self.n_arms):
             memory.weights[x] = tally.counts[x]
-        memory.numbers[WEAKEST] = self.least_ratio(leader, tally, memory)
+        memory.numbers[WEAKEST] = self.least_ratio(leader, level, tally, memory)
+        if memory.numbers[WEAKEST] >= level:
+            return
         memory.numbers[SETTLED] = math.inf
         if tally.means[leader] < self.family.highest():
             memory.weights[leader] = KNOWN
-            memory.numbers[SETTLED] = self.least_ratio(leader, tally, memory)
+            memory.numbers[SETTLED] = self.least_ratio(leader, level, tally, memory)
 
-    def least_ratio(self, leader: int, tally: Tally, memory: UnimodalMemory) -> float:
+    def least_ratio(self, leader: int, level: float, tally: Tally, memory: UnimodalMemory) -> float:
         """min over j of the deviance with the mode at j, less that with it at the leader."""
-        fit, means, weights = memory.fit, tally.means, memory.weights
-        near, path = self.neighbours, self.path
-        if path.shape[0] > 0:
-            line_deviances(self.family, path, means, weights, fit)
-        least = mode_deviance(
-            self.family, self.starts, near, path, leader, means, weights, math.inf, fit
+        return rivals_of(
+            self.family,
+            self.starts,
+            self.neighbours,
+            self.path,
+            leader,
+            level,
+            tally.means,
+            memory.weights,
+            memory.fit,
         )
-        weakest = math.inf
-        for x in range(self.n_arms):
-            if x != leader:
-                limit = least + weakest
-                deviance = mode_deviance(
-                    self.family, self.starts, near, path, x, means, weights, limit, fit
-                )
-                weakest = min(weakest, max(deviance - least, 0.0))
-        return weakest
 
     def doubt(
         self, tally: Tally, memory: UnimodalMemory, order: np.ndarray, out: np.ndarray
@@ -157,21 +154,17 @@ class UnimodalModel(NamedTuple):
         fit, means, weights = memory.fit, tally.means, memory.weights
         for x in range(self.n_arms):
             weights[x] = tally.counts[x]
-        if self.path.shape[0] > 0:
-            line_deviances(self.family, self.path, means, weights, fit)
+        on_line = self.path.shape[0] > 0
+        if on_line:
+            line_deviances(self.family, self.path, 0, math.inf, means, weights, fit)
         least = math.inf
         for x in range(self.n_arms):
-            out[x] = mode_deviance(
-                self.family,
-                self.starts,
-                self.neighbours,
-                self.path,
-                x,
-                means,
-                weights,
-                math.inf,
-                fit,
-            )
+            if on_line:
+                out[x] = fit.values[DEVIANCES, x]
+            else:
+                out[x] = fit_mode(
+                    self.family, self.starts, self.neighbours, x, means, weights, math.inf, fit
+                )
             least = min(least, out[x])
         for x in range(self.n_arms):
             out[x] -= least

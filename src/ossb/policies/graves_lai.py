@@ -82,8 +82,8 @@ class GravesLai(NamedTuple):
         if forced >= 0:
             return Decision(forced, ESTIMATE)
         leader = self.model.project(tally, memory.model)
-        self.model.test(leader, tally, memory.model)
         level = (1.0 + self.gamma) * logarithm
+        self.model.test(leader, level, tally, memory.model)
         if memory.model.numbers[WEAKEST] >= level:
             return Decision(leader, EXPLOIT)
         due = self.furthest_behind(level, tally, memory.targets)

@@ -93,7 +93,7 @@ class Ossb(NamedTuple):
             leader = self.model.plug_in(tally, memory.model)
         level = (1.0 + self.gamma) * math.log(tally.clock[0] + 1.0)
         if self.likelihood:
-            self.model.test(leader, tally, memory.model)
+            self.model.test(leader, level, tally, memory.model)
             if memory.model.numbers[WEAKEST] >= level:
                 return Decision(leader, EXPLOIT)  # rates would change nothing: none are solved for
         self.model.rates(leader, self.kappa, memory.model, memory.targets)
