@@ -7,13 +7,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help install test check figure bench reliability docs gallery release-check clean
+.PHONY: help install test check figure bench reliability regret docs gallery release-check clean
 
 help:
 	@echo "make figure   run the main job, ending in a figure and a table"
 	@echo "make test     style, types, layers, and every test"
 	@echo "make bench    side-by-side benchmarks, one table each (QUICK=1 for a short run)"
 	@echo "make reliability  the reliability table: kills, full disks, lost connections (half an hour)"
+	@echo "make regret   the regret grid and its page, docs/regret.md (hours; SHARE=0.1 for a tenth)"
 	@echo "make check    style, types and layers only"
 	@echo "make docs     the documentation site, in site/; warnings are errors"
 	@echo "make gallery  run the bundled experiments and write their pages (hours; ONLY=name for one)"
@@ -46,6 +47,9 @@ bench: install
 
 reliability: install
 	$(BIN)/python benchmarks/reliability.py $(if $(QUICK),--quick)
+
+regret: install
+	$(BIN)/python tools/regret.py $(if $(SHARE),--share $(SHARE) --long-share $(SHARE))
 
 docs: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

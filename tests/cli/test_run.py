@@ -10,6 +10,7 @@ import time
 import pytest
 
 from experiment_cases import TESTS
+from ossb.experiments.definition import bundled
 
 FILE = """
 name = "tiny"
@@ -116,7 +117,7 @@ def test_mistakes_in_a_report(ossb, file, tmp_path):
 def test_the_bundled_experiments_are_listed(ossb):
     assert ossb("experiments") == 0
     lines = ossb.out.splitlines()
-    assert len(lines) == 10
+    assert len(lines) == len(bundled())
     assert any(
         line.startswith("figure1 ") and "30 instances × 8 policies" in line for line in lines
     )

@@ -13,4 +13,4 @@ def experiments() -> None:
     for name in bundled():
         found = read(name)
         size = f"{len(found.instances)} instances × {len(found.policies)} policies"
-        typer.echo(f"{name:18} {found.title} ({size}, {found.trials} trials to {found.horizon:,})")
+        typer.echo(f"{name:22} {found.title} ({size}, {found.trials} trials to {found.horizon:,})")

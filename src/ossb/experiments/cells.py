@@ -24,6 +24,12 @@ VERSION = version("ossb")
 LISTS = ("checkpoints", "regret", "exploit", "estimate", "explore")
 
 
+def label_of(policy: str, parameters: dict[str, Any]) -> str:
+    """A policy as it is written on a command line."""
+    given = ",".join(f"{k}={v}" for k, v in parameters.items())
+    return f"{policy}:{given}" if given else policy
+
+
 @dataclass(frozen=True)
 class Cell:
     """One policy on one instance for a block of trials; plain data, so that it can travel."""
@@ -45,8 +51,7 @@ class Cell:
     @property
     def label(self) -> str:
         """The policy as it is written on a command line."""
-        given = ",".join(f"{k}={v}" for k, v in self.parameters.items())
-        return f"{self.policy}:{given}" if given else self.policy
+        return label_of(self.policy, self.parameters)
 
     @cached_property
     def key(self) -> str:

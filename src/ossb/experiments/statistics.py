@@ -5,6 +5,7 @@ instances.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -39,12 +40,12 @@ class Summary(NamedTuple):
 def summary(regret: np.ndarray) -> Summary:
     """Summary of one number per trial."""
     p5, median, p95, p99 = (float(q) for q in np.quantile(regret, [0.05, 0.5, 0.95, 0.99]))
-    sem = float(_standard_error(regret))
+    sem = float(standard_error(regret))
     mean, worst = float(regret.mean()), float(regret.max())
     return Summary(regret.size, mean, sem, median, p5, p95, p99, worst)
 
 
-def _standard_error(values: np.ndarray) -> np.ndarray:
+def standard_error(values: np.ndarray) -> np.ndarray:
     """Standard error of the mean over the first axis; zero for one trial, which shows none."""
     count = values.shape[0]
     spread = values.std(axis=0, ddof=1) if count > 1 else np.zeros(values.shape[1:])
@@ -57,7 +58,7 @@ def band(curves: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
     if kind == "percentile":
         low, high = np.quantile(curves, [0.05, 0.95], axis=0)
         return np.asarray(low), np.asarray(high)
-    mean, sem = curves.mean(axis=0), _standard_error(curves)
+    mean, sem = curves.mean(axis=0), standard_error(curves)
     if kind == "simultaneous":
         width = _largest_deviation(curves, mean, sem)
     else:
@@ -100,25 +101,42 @@ def compare(regrets: dict[str, np.ndarray]) -> list[Comparison]:
     sizes = {regrets[name].size for name in names}
     if len(sizes) > 1:
         raise InputError("regrets", "have as many trials for every policy", sorted(sizes))
-    raw = []
+    pairs = []
     for i, better in enumerate(names):
         for worse in names[i + 1 :]:
-            difference = regrets[worse] - regrets[better]
-            mean, sem = float(difference.mean()), float(_standard_error(difference))
-            raw.append((_p_value(mean, sem, difference.size), better, worse, mean, sem))
-    raw.sort(key=lambda item: item[0])
-    answer, least = [], 0.0
-    for rank, (p, better, worse, mean, sem) in enumerate(raw):
-        least = max(least, min(1.0, p * (len(raw) - rank)))
-        answer.append(Comparison(better, worse, mean, sem, least))
-    return answer
+            pairs.append((paired(regrets[worse] - regrets[better]), better, worse))
+    pairs.sort(key=lambda item: item[0].p_value)
+    corrected = holm([found.p_value for found, _, _ in pairs])
+    return [
+        Comparison(better, worse, found.mean, found.sem, p)
+        for (found, better, worse), p in zip(pairs, corrected, strict=True)
+    ]
 
 
-def _p_value(mean: float, sem: float, count: int) -> float:
-    """Student's test that a mean is zero; one trial, or none that differs, tells nothing."""
+class Paired(NamedTuple):
+    """The mean of differences, and Student's two-sided test that it is zero."""
+
+    mean: float
+    sem: float
+    p_value: float
+
+
+def paired(differences: np.ndarray) -> Paired:
+    """Test of one difference per trial; one trial, or none that differs, tells nothing."""
+    count, mean = differences.size, float(differences.mean())
+    sem = float(standard_error(differences))
     if count < 2 or mean == 0:
-        return 1.0
-    return 2.0 * float(stdtr(count - 1, -abs(mean) / sem)) if sem > 0 else 0.0
+        return Paired(mean, sem, 1.0)
+    return Paired(mean, sem, 2.0 * float(stdtr(count - 1, -abs(mean) / sem)) if sem > 0 else 0.0)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's correction for the number of tests, in the order given."""
+    answer, least = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        least = max(least, min(1.0, p_values[place] * (len(p_values) - rank)))
+        answer[place] = least
+    return answer
 
 
 def slope(times: np.ndarray, regret: np.ndarray) -> tuple[float, float]:
@@ -129,4 +147,4 @@ def slope(times: np.ndarray, regret: np.ndarray) -> tuple[float, float]:
     logarithm = np.log(times[last])
     centred = logarithm - logarithm.mean()
     slopes = regret[:, last] @ centred / (centred @ centred)
-    return float(slopes.mean()), float(_standard_error(slopes))
+    return float(slopes.mean()), float(standard_error(slopes))

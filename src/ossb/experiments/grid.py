@@ -1,0 +1,73 @@
+"""The regret grid: which bundled experiments it is made of, and how they are played.
+
+Curves of one trial give every horizon up to its last, so that a part is played twice: many
+trials to its own horizon, and fewer to a longer one.  A policy that is told the horizon has an
+entry for each; in the longer run it is told that one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ossb.errors import InputError
+from ossb.experiments.definition import Experiment, bundled, read
+from ossb.experiments.policies import own_parameters
+from ossb.policies import POLICIES
+from ossb.simulation.simulate import log_spaced
+
+PREFIX = "regret-"
+USUAL, LONG = 100_000, 1_000_000
+FEWER = 5  # trials of the longer run: one in this many
+POINTS = 60
+
+
+def part_names() -> list[str]:
+    """The bundled experiments that make up the grid, without their prefix."""
+    return [name.removeprefix(PREFIX) for name in bundled() if name.startswith(PREFIX)]
+
+
+def part(name: str, share: float = 1.0) -> Experiment:
+    """A part of the grid, with a share of its trials."""
+    return _shared(read(PREFIX + name), share)
+
+
+def long_part(name: str, share: float = 1.0) -> Experiment | None:
+    """The same to a longer horizon; None for parts that are too slow to have one."""
+    experiment = read(PREFIX + name)
+    if experiment.horizon < USUAL:
+        return None
+    return _shared(
+        replace(
+            experiment,
+            horizon=LONG,
+            horizons=(LONG,),
+            checkpoints=tuple(log_spaced(LONG, POINTS).tolist()),
+            trials=max(1, experiment.trials // FEWER),
+            policies=tuple(_told(experiment, LONG)),
+        ),
+        share,
+    )
+
+
+def told_horizon(name: str, parameters: dict[str, Any]) -> int | None:
+    """The horizon that a policy is told; None for one that plays at any."""
+    known = POLICIES[name].parameters if ":" not in name else {}
+    horizon = parameters.get("horizon", known.get("horizon"))
+    return None if horizon is None else int(horizon)
+
+
+def _told(experiment: Experiment, horizon: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    seen: list[tuple[str, dict[str, Any]]] = []
+    for name, parameters in experiment.policies:
+        if told_horizon(name, parameters) is not None:
+            parameters = {**parameters, "horizon": horizon}
+        chosen = name, own_parameters(name, parameters)
+        if chosen not in seen:
+            seen.append(chosen)
+            yield name, parameters
+
+
+def _shared(experiment: Experiment, share: float) -> Experiment:
+    if not 0 < share <= 1:
+        raise InputError("share", "lie in (0, 1]", share)
+    return replace(experiment, trials=max(1, round(share * experiment.trials)))

@@ -1,0 +1,48 @@
+"""The page of the regret grid is written from what was played."""
+
+import importlib.util
+import re
+from dataclasses import replace
+
+import pytest
+
+from docs_pages import ROOT
+
+
+@pytest.fixture
+def regret(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    spec = importlib.util.spec_from_file_location("regret", ROOT / "tools" / "regret.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def shortened(experiment, *horizons):
+    """The experiment with three policies, and powers of ten for horizons."""
+    kept = [p for p in experiment.policies if p[0] in ("hgl", "imed", "ucb1")]
+    return replace(
+        experiment,
+        policies=tuple(kept),
+        horizon=horizons[-1],
+        horizons=horizons,
+        checkpoints=horizons,
+    )
+
+
+def test_a_page_is_written_from_a_run(regret, monkeypatch, tmp_path):
+    short, long = regret.part, regret.long_part
+    monkeypatch.setattr(regret, "part", lambda *a: shortened(short(*a), 10, 100))
+    monkeypatch.setattr(regret, "long_part", lambda *a: shortened(long(*a), 1000))
+    places = ["--results", str(tmp_path / "results"), "--docs", str(tmp_path / "docs")]
+    regret.main(["unimodal-tree", "--share", "0.02", "--long-share", "0.05", *places])
+    page = (tmp_path / "docs" / "regret.md").read_text("utf-8")
+    assert "Over 3 cells the geometric mean of `hgl`'s ratio is" in page
+    assert "Of 6 contests of `hgl`" in page
+    entry = r"[\d.]+ ± [\d.]+ `(imed|ucb1)`"
+    row = rf"^\| unimodal, tree of nine \| {entry} \| {entry} \| {entry} \|$"
+    assert re.search(row, page, re.MULTILINE)
+    mean = r"[\d.]+ ± [\d.e-]+ \([\d.]+\)"
+    row = rf"^\| `hgl` \| {mean} \| {mean} \| {mean} \| 10, 5 \| [\d.]+ \| [\d.]+ \|$"
+    assert re.search(row, page, re.MULTILINE)
+    assert 1_000 < (tmp_path / "docs" / "regret.png").stat().st_size < 100_000

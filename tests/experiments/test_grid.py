@@ -1,0 +1,62 @@
+"""The parts of the regret grid, and how they are played."""
+
+import pytest
+
+from ossb.errors import InputError
+from ossb.experiments.cells import cells
+from ossb.experiments.definition import read
+from ossb.experiments.grid import LONG, PREFIX, long_part, part, part_names, told_horizon
+
+SLOW = {"polytope", "oracle", "logistic-slow"}
+
+
+def test_every_cell_of_the_grid_has_its_trials():
+    trials, groups = {}, set()
+    for name in part_names():
+        experiment = part(name)
+        assert experiment.name == PREFIX + name
+        for named in experiment.instances:
+            groups.add((named.instance.kind, named.group))
+            trials[name, named.group] = trials.get((name, named.group), 0) + experiment.trials
+    assert {count for (name, _), count in trials.items() if name != "logistic-slow"} == {500}
+    kinds = [kind for kind, _ in groups]
+    assert {kind: kinds.count(kind) for kind in kinds} == {
+        "classical": 4,
+        "linear": 5,
+        "generalized_linear": 1,
+        "dueling": 4,
+        "lipschitz": 2,
+        "unimodal": 2,
+        "combinatorial": 3,
+        "polytope": 1,
+    }
+
+
+def test_the_longer_run_has_a_fifth_of_the_trials_and_tells_its_horizon():
+    assert {name for name in part_names() if long_part(name) is None} == SLOW
+    short, long = part("unimodal"), long_part("unimodal")
+    assert (long.horizon, long.horizons, long.trials) == (LONG, (LONG,), 100)
+    assert long.checkpoints[-1] == LONG
+    told = [told_horizon(name, parameters) for name, parameters in short.policies]
+    assert [t for t in told if t is not None] == [1_000, 10_000, 100_000]
+    told = [told_horizon(name, parameters) for name, parameters in long.policies]
+    assert [t for t in told if t is not None] == [LONG]
+    assert len(list(cells(long))) == 10 * len(long.policies)
+
+
+def test_trials_of_a_share_are_among_those_of_a_larger_one():
+    few = {cell.key for cell in cells(part("end-of-optimism", 0.02))}
+    more = {cell.key for cell in cells(part("end-of-optimism", 0.06))}
+    assert few < more
+    assert len(more) == 3 * len(few)
+    with pytest.raises(InputError, match="`share` must lie in"):
+        part("classical", 0.0)
+
+
+def test_slow_policies_meet_the_noise_of_the_others():
+    fast, slow = read("regret-logistic"), read("regret-logistic-slow")
+    assert fast.seed == slow.seed
+    assert [n.instance.to_dict() for n in fast.instances] == [
+        n.instance.to_dict() for n in slow.instances
+    ]
+    assert fast.instances[0].group == slow.instances[0].group
