@@ -49,7 +49,7 @@ reliability: install
 	$(BIN)/python benchmarks/reliability.py $(if $(QUICK),--quick)
 
 regret: install
-	$(BIN)/python tools/regret.py $(if $(SHARE),--share $(SHARE) --long-share $(SHARE))
+	$(BIN)/python tools/regret.py $(if $(SHARE),--share $(SHARE) --long-share $(SHARE) --variants-share $(SHARE))
 
 docs: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

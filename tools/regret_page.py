@@ -5,11 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ossb.experiments.cells import label_of
+from ossb.experiments.grid import DEFAULT, VARIANTS
+from ossb.experiments.policies import own_parameters
 from ossb.experiments.ratios import Contest, GridCell, Score, contests, scores
 from ossb.experiments.statistics import Summary, summary
 
 MARK = "<!-- written by tools/regret.py -->"
-HGL = "hgl"
 DRAWN = ("thompson", "linear-thompson:scale=posterior", "combinatorial-thompson", "double-thompson")
 CLEAR = 0.05
 WORST_CELLS = 10
@@ -28,9 +30,9 @@ that are told the horizon are told that of the cell.
 """
 
 
-def page(cells: Sequence[GridCell]) -> str:
+def page(cells: Sequence[GridCell], variants: Sequence[GridCell] = ()) -> str:
     """The whole page."""
-    found, fights = scores(cells, HGL), contests(cells, HGL)
+    found, fights = scores(cells, DEFAULT), contests(cells, DEFAULT)
     lines = ["# The regret grid", "", MARK, "", INTRODUCTION]
     lines += ["## The default", "", *_default(cells, found, fights), ""]
     lines += ["![Regret over the least of the cell, by cell and policy](regret.png)", ""]
@@ -42,6 +44,7 @@ def page(cells: Sequence[GridCell]) -> str:
     lines += ["## Where `hgl` is not the best", "", *_worst(cells), "", *_lost(fights), ""]
     lines += ["## All policies", "", *_policies(found), ""]
     lines += ["## Tails", "", *_tails(cells), ""]
+    lines += ["## Variants of `hgl`", "", *_variants(variants), ""] if variants else []
     lines += ["## Every cell", ""]
     for group in dict.fromkeys(cell.group for cell in cells):
         lines += [f"### {group}", "", *_group([c for c in cells if c.group == group]), ""]
@@ -54,10 +57,10 @@ def power(horizon: int) -> str:
 
 
 def _default(cells: Sequence[GridCell], found: list[Score], fights: list[Contest]) -> list[str]:
-    own = next(score for score in found if score.policy == HGL)
-    ratios = [cell.ratio(HGL) for cell in cells]
+    own = next(score for score in found if score.policy == DEFAULT)
+    ratios = [cell.ratio(DEFAULT) for cell in cells]
     values = [ratio.value for ratio in ratios if ratio is not None]
-    better = [s.policy for s in found if s.policy != HGL and s.mean <= s.beside]
+    better = [s.policy for s in found if s.policy != DEFAULT and s.mean <= s.beside]
     won = sum(f.p_value < CLEAR and f.difference > 0 for f in fights)
     lost = sum(f.p_value < CLEAR and f.difference < 0 for f in fights)
     beaten = ", ".join(f"`{policy}`" for policy in better)
@@ -89,7 +92,7 @@ def _by_cell(cells: Sequence[GridCell]) -> list[str]:
     for group in dict.fromkeys(cell.group for cell in cells):
         entries = []
         for t in horizons:
-            ratio = at[group, t].ratio(HGL) if (group, t) in at else None
+            ratio = at[group, t].ratio(DEFAULT) if (group, t) in at else None
             told = "" if ratio is None else f"{ratio.value:.2f} ± {ratio.sem:.2f} `{ratio.other}`"
             entries.append(told)
         lines.append(f"| {group} | {' | '.join(entries)} |")
@@ -97,13 +100,13 @@ def _by_cell(cells: Sequence[GridCell]) -> list[str]:
 
 
 def _worst(cells: Sequence[GridCell]) -> list[str]:
-    pairs = [(cell, ratio) for cell in cells if (ratio := cell.ratio(HGL)) and ratio.value > 1]
+    pairs = [(cell, ratio) for cell in cells if (ratio := cell.ratio(DEFAULT)) and ratio.value > 1]
     pairs.sort(key=lambda pair: -pair[1].value)
     if not pairs:
         return ["It is the best in every cell."]
     lines = ["| cell | ratio | best other | trials |", "|---|---|---|---|"]
     for cell, ratio in pairs[:WORST_CELLS]:
-        shared = cell.shared(HGL, ratio.other)[0].size
+        shared = cell.shared(DEFAULT, ratio.other)[0].size
         lines.append(
             f"| {cell.group}, {power(cell.horizon)} | {ratio.value:.2f} ± {ratio.sem:.2f} | "
             f"`{ratio.other}` | {shared} |"
@@ -149,19 +152,58 @@ def _policies(found: list[Score]) -> list[str]:
     ]
 
 
+def _variants(cells: Sequence[GridCell]) -> list[str]:
+    horizons = sorted({cell.horizon for cell in cells})
+    heads = " | ".join(power(t) for t in horizons)
+    lines = [
+        f"| variant | {heads} | all cells | worst cell | best cell | trials |",
+        "|---" * (len(horizons) + 5) + "|",
+    ]
+    for parameters in VARIANTS:
+        name = label_of(DEFAULT, own_parameters(DEFAULT, parameters))
+        found = []
+        for cell in cells:
+            if name in cell.regrets:
+                own, usual = cell.shared(name, DEFAULT)
+                if own.size and usual.mean() > 0:
+                    found.append((float(own.mean() / usual.mean()), cell, own.size))
+        if not found:
+            continue
+        means = [_mean([value for value, cell, _ in found if cell.horizon == t]) for t in horizons]
+        least, most = min(found, key=lambda f: f[0]), max(found, key=lambda f: f[0])
+        counts = sorted({count for _, _, count in found})
+        entries = [f"{mean:.3f}" for mean in (*means, _mean([value for value, _, _ in found]))]
+        entries += [f"{v:.2f} {c.group}, {power(c.horizon)}" for v, c, _ in (most, least)]
+        entries.append(" to ".join(str(n) for n in dict.fromkeys((counts[0], counts[-1]))))
+        lines.append(f"| `{name}` | {' | '.join(entries)} |")
+    return [
+        *lines,
+        "",
+        "Mean regret over that of `hgl` as it comes, on the same trials: geometric means over the "
+        "cells of a horizon and over all. Where a variant is what the structure has by default, "
+        "its ratio is 1.",
+    ]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.exp(math.fsum(map(math.log, values)) / len(values)) if values else math.nan
+
+
 def _tails(cells: Sequence[GridCell]) -> list[str]:
     lines = [
         "| cell | `hgl` | Thompson sampling | best other |",
         "|---|---|---|---|",
     ]
     for cell in cells:
-        other = cell.best_other(HGL)
+        other = cell.best_other(DEFAULT)
         if cell.horizon != max(c.horizon for c in cells if c.group == cell.group) or other is None:
             continue
         drawn = next((name for name in reversed(DRAWN) if name in cell.regrets), None)
         entries = [
-            "–" if name is None else _tail(name if name != HGL else "", summary(cell.values(name)))
-            for name in (HGL, drawn, other)
+            "–"
+            if name is None
+            else _tail(name if name != DEFAULT else "", summary(cell.values(name)))
+            for name in (DEFAULT, drawn, other)
         ]
         lines.append(f"| {cell.group}, {power(cell.horizon)} | {' | '.join(entries)} |")
     said = "Mean; 99 % quantile and worst in brackets. Thompson sampling is that of the structure,"

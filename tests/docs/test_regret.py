@@ -34,8 +34,21 @@ def test_a_page_is_written_from_a_run(regret, monkeypatch, tmp_path):
     short, long = regret.part, regret.long_part
     monkeypatch.setattr(regret, "part", lambda *a: shortened(short(*a), 10, 100))
     monkeypatch.setattr(regret, "long_part", lambda *a: shortened(long(*a), 1000))
+    variants = regret.variants_part
+    monkeypatch.setattr(regret, "variants_part", lambda *a: shortened(variants(*a), 10, 100))
     places = ["--results", str(tmp_path / "results"), "--docs", str(tmp_path / "docs")]
-    regret.main(["unimodal-tree", "--share", "0.02", "--long-share", "0.05", *places])
+    regret.main(
+        [
+            "unimodal-tree",
+            "--share",
+            "0.02",
+            "--long-share",
+            "0.05",
+            "--variants-share",
+            "0.01",
+            *places,
+        ]
+    )
     page = (tmp_path / "docs" / "regret.md").read_text("utf-8")
     assert "Over 3 cells the geometric mean of `hgl`'s ratio is" in page
     assert "Of 6 contests of `hgl`" in page
@@ -44,5 +57,7 @@ def test_a_page_is_written_from_a_run(regret, monkeypatch, tmp_path):
     assert re.search(row, page, re.MULTILINE)
     mean = r"[\d.]+ ± [\d.e-]+ \([\d.]+\)"
     row = rf"^\| `hgl` \| {mean} \| {mean} \| {mean} \| 10, 5 \| [\d.]+ \| [\d.]+ \|$"
+    assert re.search(row, page, re.MULTILINE)
+    row = r"^\| `hgl:front=0.0` \| ([\d.]+ \| ){3}.* \| 5 \|$"
     assert re.search(row, page, re.MULTILINE)
     assert 1_000 < (tmp_path / "docs" / "regret.png").stat().st_size < 100_000

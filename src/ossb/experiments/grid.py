@@ -19,6 +19,17 @@ PREFIX = "regret-"
 USUAL, LONG = 100_000, 1_000_000
 FEWER = 5  # trials of the longer run: one in this many
 POINTS = 60
+DEFAULT = "hgl"
+VARIANTS: tuple[dict[str, Any], ...] = (
+    {"horizon_factor": 0.5},
+    {"horizon_factor": 1.0},
+    {"horizon_factor": 2.0},
+    {"horizon_factor": 4.0},
+    {"front": 0.0},
+    {"front": 100.0},
+    {"front": 300.0},
+    {"front": 100.0, "cautious": True},
+)
 
 
 def part_names() -> list[str]:
@@ -47,6 +58,13 @@ def long_part(name: str, share: float = 1.0) -> Experiment | None:
         ),
         share,
     )
+
+
+def variants_part(name: str, share: float = 1.0) -> Experiment:
+    """The same with variants of the default policy in place of all policies."""
+    experiment = read(PREFIX + name)
+    policies = tuple((DEFAULT, dict(parameters)) for parameters in VARIANTS)
+    return _shared(replace(experiment, policies=policies), share)
 
 
 def told_horizon(name: str, parameters: dict[str, Any]) -> int | None:
