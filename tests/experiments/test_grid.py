@@ -7,7 +7,7 @@ from ossb.experiments.cells import cells
 from ossb.experiments.definition import read
 from ossb.experiments.grid import LONG, PREFIX, long_part, part, part_names, told_horizon
 
-SLOW = {"polytope", "oracle", "logistic-slow"}
+ENDS_EARLY = {"polytope", "oracle", "logistic-slow", "tails"}
 
 
 def test_every_cell_of_the_grid_has_its_trials():
@@ -18,10 +18,11 @@ def test_every_cell_of_the_grid_has_its_trials():
         for named in experiment.instances:
             groups.add((named.instance.kind, named.group))
             trials[name, named.group] = trials.get((name, named.group), 0) + experiment.trials
-    assert {count for (name, _), count in trials.items() if name != "logistic-slow"} == {500}
+    others = {name: count for (name, _), count in trials.items() if count != 500}
+    assert others == {"logistic-slow": 100, "tails": 10_000}
     kinds = [kind for kind, _ in groups]
     assert {kind: kinds.count(kind) for kind in kinds} == {
-        "classical": 4,
+        "classical": 5,
         "linear": 5,
         "generalized_linear": 1,
         "dueling": 4,
@@ -33,7 +34,7 @@ def test_every_cell_of_the_grid_has_its_trials():
 
 
 def test_the_longer_run_has_a_fifth_of_the_trials_and_tells_its_horizon():
-    assert {name for name in part_names() if long_part(name) is None} == SLOW
+    assert {name for name in part_names() if long_part(name) is None} == ENDS_EARLY
     short, long = part("unimodal"), long_part("unimodal")
     assert (long.horizon, long.horizons, long.trials) == (LONG, (LONG,), 100)
     assert long.checkpoints[-1] == LONG

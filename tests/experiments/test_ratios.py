@@ -1,6 +1,7 @@
 """Ratios to the best other policy, against hand counts."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -99,6 +100,10 @@ def test_cells_come_from_folders(tmp_path):
     _, regret = curves["lines", "thompson"]
     assert sorted(found[1].values("thompson")) == sorted(regret[:, -1])
     assert len(found[1].regrets["thompson"]) == 6
+    alone = replace(experiment, instances=experiment.instances[1:], policies=(("imed", {}),))
+    run(alone, tmp_path / "alone", compiled=False)
+    both = grid_cells([Results(tmp_path / name) for name in ("grid", "alone")])
+    assert set(both[1].regrets) == {"thompson", "lse:slope=0.2", "imed"}
     for entry in Results(tmp_path / "grid").ledger.index():
         if entry["policy"] == "thompson" and entry["instance"] == 1:
             (tmp_path / "grid" / "parts" / f"{entry['part']}.parquet").unlink()

@@ -17,7 +17,7 @@ from ossb.experiments.policies import own_parameters
 from ossb.experiments.results import Results
 from ossb.experiments.statistics import holm, paired, standard_error
 
-Trials = dict[tuple[int, int], float]  # regret by (instance, trial)
+Trials = dict[tuple[int, int], float]  # regret by (instance of the group, trial)
 
 
 class Ratio(NamedTuple):
@@ -77,6 +77,8 @@ def grid_cells(parts: Iterable[Results]) -> list[GridCell]:
             for name, parameters in results.experiment.policies
         }
         groups = [named.group for named in results.experiment.instances]
+        # the same instance may have another number in another experiment
+        place = [groups[:i].count(group) for i, group in enumerate(groups)]
         kept = results.trials.select(
             "group", "policy", "instance", "trial", "checkpoints", "regret"
         )
@@ -88,18 +90,18 @@ def grid_cells(parts: Iterable[Results]) -> list[GridCell]:
             told = told_horizon(name, parameters)
             times = np.array(part["checkpoints"][0].to_list())
             regrets = np.array(part["regret"].to_list())
-            keys = list(zip(part["instance"].to_list(), part["trial"].to_list(), strict=True))
+            places = [place[i] for i in part["instance"].to_list()]
+            keys = list(zip(places, part["trial"].to_list(), strict=True))
             for horizon in results.experiment.horizons:
                 if told in (None, horizon):
                     at = regrets[:, int(np.searchsorted(times, horizon))].tolist()
                     entry = found.setdefault((str(group), horizon), {})
                     own = {k: v for k, v in parameters.items() if k != "horizon"}
-                    entry[label_of(name, own_parameters(name, own))] = dict(
-                        zip(keys, at, strict=True)
-                    )
+                    known = entry.setdefault(label_of(name, own_parameters(name, own)), {})
+                    known.update(zip(keys, at, strict=True))
     order = list(dict.fromkeys(group for group, _ in found))
-    places = sorted(found, key=lambda place: (order.index(place[0]), place[1]))
-    return [GridCell(group, horizon, found[group, horizon]) for group, horizon in places]
+    spots = sorted(found, key=lambda spot: (order.index(spot[0]), spot[1]))
+    return [GridCell(group, horizon, found[group, horizon]) for group, horizon in spots]
 
 
 class Score(NamedTuple):
