@@ -1,6 +1,7 @@
 """Slow policies are compiled aside, and then taken."""
 
 import json
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -115,3 +116,17 @@ def test_memories_are_rebuilt_around_saved_arrays():
     assert rebuilt(template, [saved[0], saved[1].T.ravel(), saved[2]]) is None
     with pytest.raises(TypeError, match="got str"):
         list(leaves((np.zeros(1), "x")))
+
+
+class Scrap(NamedTuple):
+    rough: np.ndarray
+
+    scratch = True
+
+
+def test_scratch_is_not_saved():
+    template = (np.zeros(2), Scrap(np.ones(3)), np.zeros(1))
+    assert [leaf.size for leaf in leaves(template)] == [2, 1]
+    memory = rebuilt(template, [np.ones(2), np.ones(1)])
+    assert memory[1].rough is template[1].rough
+    assert memory[2][0] == 1.0

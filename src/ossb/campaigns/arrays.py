@@ -1,8 +1,9 @@
 """Named tuples of arrays, and what changed in them, as plain data.
 
 A policy's memory may nest named tuples; its arrays are numbered in the order they are met.
-Numbers in it are constants, since named tuples cannot change, and are left out.  A change is
-written as the flat places and values that differ, or whole where most differ.
+Numbers in it are constants, since named tuples cannot change, and are left out; so is a named
+tuple that calls itself ``scratch``, of which nothing outlives a decision.  A change is written as
+the flat places and values that differ, or whole where most differ.
 """
 
 import base64
@@ -18,7 +19,7 @@ def leaves(memory: Any) -> Iterator[np.ndarray]:
     if isinstance(memory, np.ndarray):
         yield memory
     elif isinstance(memory, tuple):
-        for part in memory:
+        for part in memory if not _is_scratch(memory) else ():
             yield from leaves(part)
     elif not isinstance(memory, int | float | np.number):
         raise TypeError(f"a memory holds arrays and constants, got {type(memory).__name__}")
@@ -35,10 +36,14 @@ def rebuilt(template: Any, arrays: Sequence[np.ndarray]) -> Any | None:
 def _filled(template: Any, arrays: Iterator[np.ndarray]) -> Any:
     if isinstance(template, np.ndarray):
         return next(arrays)
-    if not isinstance(template, tuple):
+    if not isinstance(template, tuple) or _is_scratch(template):
         return template
     parts = [_filled(part, arrays) for part in template]
     return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
+
+
+def _is_scratch(memory: Any) -> bool:
+    return bool(getattr(memory, "scratch", False))
 
 
 def changes(arrays: Sequence[np.ndarray], before: Sequence[np.ndarray]) -> list[dict[str, Any]]:

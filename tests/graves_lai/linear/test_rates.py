@@ -169,3 +169,21 @@ def test_one_off_solutions_agree_bit_for_bit():
     two = solve(arms, best, gaps, gaps, compiled=True)
     assert np.array_equal(one.rates, two.rates)
     assert (one.upper, one.lower) == (two.upper, two.lower)
+
+
+def test_nothing_in_the_work_arrays_outlives_a_call():
+    rng = np.random.default_rng(5)
+    arms = rng.normal(size=(20, 3))
+    kept, spoiled = start(arms), start(arms)
+    outs = np.empty(20), np.empty(20)
+    phi = np.array([0.5, 0.3, 0.4])
+    for _ in range(60):
+        phi = phi + 0.03 * rng.normal(size=3)
+        means = arms @ phi
+        for array in spoiled.work:
+            if array is not spoiled.work.directions:
+                array[...] = 7 if array.dtype == np.int64 else np.nan
+        gap = rates(means, means, 0.0, kept, outs[0])
+        assert rates(means, means, 0.0, spoiled, outs[1]) == gap
+        assert np.array_equal(*outs)
+    assert kept.work.scratch

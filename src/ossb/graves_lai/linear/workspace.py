@@ -51,7 +51,9 @@ class Workspace(NamedTuple):
     cube: np.ndarray  # (19, limit, limit)
     arm: np.ndarray  # (9, K)
     indices: np.ndarray  # int64 (9, at least K)
-    directions: np.ndarray  # (n_directions, r)
+    directions: np.ndarray  # (n_directions, r): not scratch, and never written
+
+    scratch = True  # a memory that is saved leaves these out
 
 
 def lifted_size(rank: int) -> int:
