@@ -194,10 +194,10 @@ def test_all_modes_of_a_line_at_once_are_each_of_them_alone(seed, family):
     weights = rng.integers(0, 30, n).astype(float)
     fit = new_fit(n)
     centre, margin = int(rng.integers(0, n)), float(rng.exponential(3.0))
-    line_deviances(family, path, centre, math.inf, means, weights, fit)
+    line_deviances(family, path, centre, math.inf, -math.inf, means, weights, fit)
     alone = [fitted(family, edges, mode, means, weights)[0] for mode in range(n)]
     assert fit.values[DEVIANCES] == pytest.approx(alone, rel=1e-9, abs=1e-12)
-    least = line_deviances(family, path, centre, margin, means, weights, fit)
+    least = line_deviances(family, path, centre, margin, -math.inf, means, weights, fit)
     assert least == fit.values[DEVIANCES, path[centre]]
     for mode in range(n):
         near = pytest.approx(alone[mode], rel=1e-9, abs=1e-12)
@@ -209,3 +209,23 @@ def test_all_modes_of_a_line_at_once_are_each_of_them_alone(seed, family):
     same, expected = best_mode(family, starts, neighbours, NO_LINE, means, weights, plain)
     assert (mode, deviance) == (same, pytest.approx(expected, rel=1e-9, abs=1e-12))
     assert quick.values[LEVELS] == pytest.approx(plain.values[LEVELS], rel=1e-9, abs=1e-12)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([Gaussian(0.7), Bernoulli()]))
+def test_what_is_left_from_the_last_round_changes_nothing(seed, family):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 12))
+    path, means = rng.permutation(n), rng.uniform(0.05, 0.95, n)
+    weights, kept = np.ones(n), new_fit(n)
+    for _ in range(25):
+        arm = int(rng.integers(0, n))
+        means[arm], weights[arm] = rng.uniform(0.05, 0.95), rng.integers(0, 30)
+        centre, margin = int(rng.integers(0, n)), float(rng.exponential(3.0))
+        for level in (-math.inf, margin):
+            fresh = new_fit(n)
+            line_deviances(family, path, centre, margin, level, means, weights, kept)
+            line_deviances(family, path, centre, margin, level, means, weights, fresh)
+            assert (kept.values[DEVIANCES] == fresh.values[DEVIANCES]).all()
+        found = best_mode(family, *listed([], n), path, means, weights, kept)
+        assert found == best_mode(family, *listed([], n), path, means, weights, fresh)
+        assert (kept.values[LEVELS] == fresh.values[LEVELS]).all()

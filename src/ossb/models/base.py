@@ -64,8 +64,9 @@ class Model(Protocol):
         """The likelihood ratio of the leader against every alternative.
 
         ``numbers[WEAKEST]`` is min_j GLR_j, from what was told alone, and ``numbers[SETTLED]``
-        the same with all that the leader shows taken as known, N(leader) = ∞.  Only what is
-        below ``level`` need be exact, and SETTLED is left alone where WEAKEST is not below it.
+        the same with all that the leader shows taken as known, N(leader) = ∞.  They are exact
+        where ``level`` is infinite; otherwise they need only be on the right side of it, and
+        SETTLED may be left alone where WEAKEST is not below.
         """
         ...
 

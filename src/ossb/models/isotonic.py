@@ -34,6 +34,8 @@ class Fit(NamedTuple):
     values: np.ndarray  # float64 (4, n_arms)
     sides: np.ndarray  # float64 (2, 3, n_arms): level, mass and deviance of blocks on a line
     below: np.ndarray  # int64 (2, n_arms): the block under each of these
+    told: np.ndarray  # float64 (2, n_arms): the means and weights they are of
+    pooled: np.ndarray  # int64 (2,): they are there before the first place, and from the second
 
 
 def new_fit(n_arms: int) -> Fit:
@@ -42,6 +44,8 @@ def new_fit(n_arms: int) -> Fit:
         np.zeros((4, n_arms)),
         np.zeros((2, 3, n_arms)),
         np.zeros((2, n_arms), np.int64),
+        np.zeros((2, n_arms)),
+        np.array([0, n_arms]),
     )
 
 

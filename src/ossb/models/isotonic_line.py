@@ -4,7 +4,8 @@ Pool adjacent violators from both ends (Stout, 2008): the blocks of a stretch fr
 the new highest one and, under it, those of a shorter stretch, so that each mode only has to pool
 its own arm with what stands above it on either side.  With its mode at j, means rise up to j and
 fall after it: the deviances of these two stretches, each by itself, add up to no more than that
-of mode j, and the first of them never falls as j moves away from its end.
+of mode j, and the first of them never falls as j moves away from its end.  A stretch is pooled
+again only where one of its arms has changed: in most rounds, those that hold the arm played.
 """
 
 import math
@@ -69,6 +70,41 @@ def pool_side(
 
 
 @kernel
+def forget_changes(path: np.ndarray, means: np.ndarray, weights: np.ndarray, fit: Fit) -> None:
+    """Take note of the data, and drop the stretches in which they changed."""
+    first, last = path.shape[0], -1
+    for place in range(path.shape[0]):
+        arm = path[place]
+        if fit.told[0, arm] != means[arm] or fit.told[1, arm] != weights[arm]:
+            fit.told[0, arm] = means[arm]
+            fit.told[1, arm] = weights[arm]
+            first, last = min(first, place), place
+    fit.pooled[0] = min(fit.pooled[0], first)
+    fit.pooled[1] = max(fit.pooled[1], last + 1)
+
+
+@kernel
+def pool_to(
+    family: Family,
+    path: np.ndarray,
+    side: int,
+    place: int,
+    means: np.ndarray,
+    weights: np.ndarray,
+    fit: Fit,
+) -> None:
+    """Pool every stretch from one end to a place or shorter that is not there yet."""
+    if side == 0:
+        for each in range(fit.pooled[0], place + 1):
+            pool_side(family, path, side, each, means, weights, fit)
+        fit.pooled[0] = max(fit.pooled[0], place + 1)
+    else:
+        for each in range(fit.pooled[1] - 1, place - 1, -1):
+            pool_side(family, path, side, each, means, weights, fit)
+        fit.pooled[1] = min(fit.pooled[1], place)
+
+
+@kernel
 def pool_summit(
     family: Family, path: np.ndarray, place: int, means: np.ndarray, weights: np.ndarray, fit: Fit
 ) -> Summit:
@@ -109,6 +145,7 @@ def line_deviances(
     path: np.ndarray,
     centre: int,
     margin: float,
+    enough: float,
     means: np.ndarray,
     weights: np.ndarray,
     fit: Fit,
@@ -116,7 +153,8 @@ def line_deviances(
     """The deviance of the modes on a line, to ``fit``; in a time linear in its length.
 
     Those above that of the centre by more than the margin may be left at infinity: near the
-    best mode few stretches then need to be pooled.  Returns the centre's.
+    best mode few stretches then need to be pooled.  Those that come after one which is above it
+    by less than ``enough`` are left at infinity too.  Returns the centre's.
 
     Parameters
     ----------
@@ -126,10 +164,9 @@ def line_deviances(
         A place on the path.
     """
     n = path.shape[0]
-    for place in range(centre + 1):
-        pool_side(family, path, 0, place, means, weights, fit)
-    for place in range(n - 1, centre - 1, -1):
-        pool_side(family, path, 1, place, means, weights, fit)
+    forget_changes(path, means, weights, fit)
+    pool_to(family, path, 0, centre, means, weights, fit)
+    pool_to(family, path, 1, centre, means, weights, fit)
     least = pool_summit(family, path, centre, means, weights, fit).deviance
     for place in range(n):
         fit.values[DEVIANCES, path[place]] = math.inf
@@ -139,7 +176,7 @@ def line_deviances(
         step = 1 if side == 0 else -1
         place = centre + step
         while 0 <= place < n:
-            pool_side(family, path, side, place, means, weights, fit)
+            pool_to(family, path, side, place, means, weights, fit)
             rising = fit.sides[side, DEVIANCE, place]
             if rising > limit:
                 break
@@ -148,6 +185,8 @@ def line_deviances(
             if rising <= limit:
                 summit = pool_summit(family, path, place, means, weights, fit)
                 fit.values[DEVIANCES, path[place]] = summit.deviance
+                if summit.deviance - least < enough:
+                    return least
             place += step
     return least
 

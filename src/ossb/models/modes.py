@@ -47,22 +47,22 @@ def highest_mean(means: np.ndarray, weights: np.ndarray) -> int:
 def best_mode_of_line(
     family: Family, path: np.ndarray, means: np.ndarray, weights: np.ndarray, fit: Fit
 ) -> tuple[int, float]:
-    """The same as ``best_mode``, on a line."""
-    start = highest_mean(means, weights)
-    mode, centre = start, place_of(path, start)
-    least = line_deviances(family, path, centre, 0.0, means, weights, fit)
+    """The same as ``best_mode``, on a line; looked for from the arm of the largest weight."""
+    heaviest = 0
     for x in range(means.shape[0]):
-        slack = 1e-12 * (1.0 + least)
-        deviance = fit.values[DEVIANCES, x]
-        if x == start or deviance > least + slack:
-            continue
-        if deviance < least - slack:
-            mode, least = x, deviance
-        elif means[x] > means[mode] and weights[x] > 0.0:
-            mode = x
-    if mode != start:
-        centre = place_of(path, mode)
-    settle_line(family, path, centre, means, weights, fit)
+        if weights[x] > weights[heaviest]:
+            heaviest = x
+    centre = place_of(path, heaviest)
+    least = line_deviances(family, path, centre, 0.0, -math.inf, means, weights, fit)
+    for x in range(means.shape[0]):
+        least = min(least, fit.values[DEVIANCES, x])
+    slack = 1e-12 * (1.0 + least)
+    mode = -1
+    for x in range(means.shape[0]):
+        if fit.values[DEVIANCES, x] <= least + slack and (weights[x] > 0.0 or mode < 0):
+            if mode < 0 or weights[mode] <= 0.0 or means[x] > means[mode]:
+                mode = x
+    settle_line(family, path, place_of(path, mode), means, weights, fit)
     return mode, least
 
 
@@ -116,12 +116,13 @@ def rivals_of(
 ) -> float:
     """min over modes j of the deviance with it, less that with it at the leader; 0 if negative.
 
-    Above ``level`` it is some number from that on.
+    Exact where ``level`` is infinite; otherwise some number on the same side of it.
     """
     weakest = math.inf
+    enough = level if level < math.inf else -math.inf
     if path.shape[0] > 0:
         centre = place_of(path, leader)
-        least = line_deviances(family, path, centre, level, means, weights, fit)
+        least = line_deviances(family, path, centre, level, enough, means, weights, fit)
         for x in range(means.shape[0]):
             if x != leader:
                 weakest = min(weakest, max(fit.values[DEVIANCES, x] - least, 0.0))
@@ -132,4 +133,6 @@ def rivals_of(
             limit = least + min(weakest, level)
             deviance = fit_mode(family, starts, neighbours, x, means, weights, limit, fit)
             weakest = min(weakest, max(deviance - least, 0.0))
+            if weakest < enough:
+                break
     return weakest

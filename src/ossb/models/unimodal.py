@@ -156,7 +156,7 @@ class UnimodalModel(NamedTuple):
             weights[x] = tally.counts[x]
         on_line = self.path.shape[0] > 0
         if on_line:
-            line_deviances(self.family, self.path, 0, math.inf, means, weights, fit)
+            line_deviances(self.family, self.path, 0, math.inf, -math.inf, means, weights, fit)
         least = math.inf
         for x in range(self.n_arms):
             if on_line:
