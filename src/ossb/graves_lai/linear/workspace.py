@@ -53,7 +53,10 @@ class Workspace(NamedTuple):
     indices: np.ndarray  # int64 (9, at least K)
     directions: np.ndarray  # (n_directions, r): not scratch, and never written
 
-    scratch = True  # a memory that is saved leaves these out
+    @property
+    def scratch(self) -> bool:
+        """A memory that is saved leaves these out."""
+        return True
 
 
 def lifted_size(rank: int) -> int:
