@@ -16,7 +16,8 @@ from ossb.graves_lai.lipschitz import rates as program_rates
 from ossb.graves_lai.lipschitz import start as start_program
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
-from ossb.models.lipschitz_fit import Fit, fit_lipschitz, new_fit, profile, stretch
+from ossb.models.lipschitz_blocks import move_blocks
+from ossb.models.lipschitz_fit import Fit, between, fit_lipschitz, new_fit, profile, stretch
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 
@@ -35,6 +36,7 @@ class LipschitzLook(NamedTuple):
     centres: np.ndarray  # float64 (n_arms,): their means, prior included
     levels: np.ndarray  # float64 (n_arms,): where each arm was last cheapest to make best
     news: np.ndarray  # float64 (n_arms,): information of one play against an alternative
+    suspect: np.ndarray  # int64 (1,): the arm that held up the last test
     fit: Fit
     program: ProgramMemory
 
@@ -58,6 +60,8 @@ class LipschitzModel(NamedTuple):
         Pseudo-observations in ``weigh``, as for independent arms.
     unit
         1 for families whose variance vanishes at an end of the mean space.
+    convex
+        Whether d(·, ·) is convex in its second argument.
     """
 
     family: Family
@@ -69,6 +73,7 @@ class LipschitzModel(NamedTuple):
     prior: float
     prior_mean: float
     unit: float
+    convex: bool
 
     def start(self) -> LipschitzLook:
         n = self.n_arms
@@ -81,6 +86,7 @@ class LipschitzModel(NamedTuple):
             np.zeros(n),
             np.zeros(n),
             np.zeros(n),
+            np.zeros(1, np.int64),
             new_fit(n, self.spacing.shape[0] == n - 1),
             start_program(self.distances),
         )
@@ -116,23 +122,59 @@ class LipschitzModel(NamedTuple):
         )
 
     def test(self, leader: int, level: float, tally: Tally, memory: LipschitzLook) -> None:
-        weakest, settled = math.inf, math.inf
-        theta, top = memory.estimate, memory.estimate[leader]
         for x in range(self.n_arms):
             memory.weights[x] = float(tally.counts[x])
-        for j in range(self.n_arms):
-            if self.distances[j, leader] <= 0.0 or j == leader:
-                continue
-            weakest = min(weakest, self.ratio(leader, j, memory))
-            if top < self.family.highest():
-                known = 0.0
-                for z in range(self.n_arms):
-                    target = top - self.distances[j, z]
-                    if target > theta[z] and tally.counts[z] > 0 and known < settled:
-                        known += tally.counts[z] * self.family.kl(theta[z], target)
-                settled = min(settled, known)
+        enough = level if level < math.inf else -math.inf
+        weakest = math.inf
+        for place in range(self.n_arms):
+            j = self.rival(place, memory)
+            if self.distances[j, leader] > 0.0 and j != leader:
+                weakest = min(weakest, self.ratio_beside(leader, j, level, memory))
+                if weakest < enough:
+                    memory.suspect[0] = j
+                    break
         memory.numbers[WEAKEST] = weakest
+        if weakest >= level:
+            return
+        settled = math.inf
+        theta, top = memory.estimate, memory.estimate[leader]
+        for place in range(self.n_arms):
+            j = self.rival(place, memory)
+            if self.distances[j, leader] <= 0.0 or j == leader or top >= self.family.highest():
+                continue
+            known = 0.0
+            for z in range(self.n_arms):
+                target = top - self.distances[j, z]
+                if target > theta[z] and tally.counts[z] > 0 and known < min(settled, level):
+                    known += tally.counts[z] * self.family.kl(theta[z], target)
+            settled = min(settled, known)
+            if settled < enough:
+                break
         memory.numbers[SETTLED] = settled
+
+    def rival(self, place: int, memory: LipschitzLook) -> int:
+        """All arms in turn, the one that held up the last test first."""
+        first = memory.suspect[0]
+        if place == 0:
+            return first
+        return place - 1 if place <= first else place
+
+    def ratio_beside(self, leader: int, j: int, level: float, memory: LipschitzLook) -> float:
+        """GLR_j, or some number on the same side of a level."""
+        theta = memory.estimate
+        if self.convex and level < math.inf and theta[j] < memory.levels[j] < theta[leader]:
+            low, high = between(
+                self.family,
+                self.distances,
+                theta,
+                memory.weights,
+                j,
+                leader,
+                memory.levels[j],
+            )
+            if low >= level or high < level:
+                return low if low >= level else high
+        return self.ratio(leader, j, memory)
 
     def doubt(
         self, tally: Tally, memory: LipschitzLook, order: np.ndarray, out: np.ndarray
@@ -188,6 +230,17 @@ class LipschitzModel(NamedTuple):
 
     def estimate_means(self, memory: LipschitzLook) -> None:
         """θ̂ from the centres and weights in memory."""
+        if self.spacing.shape[0] == self.n_arms - 1 and move_blocks(
+            self.family,
+            self.unit,
+            self.order,
+            self.spacing,
+            memory.centres,
+            memory.weights,
+            memory.estimate,
+            memory.fit,
+        ):
+            return
         fit_lipschitz(
             self.family,
             self.unit,
@@ -249,5 +302,14 @@ def lipschitz_model(family: Family, distances: np.ndarray, sign: float) -> Lipsc
     has_prior = math.isfinite(family.highest()) and math.isfinite(family.lowest())
     prior = 2.0 if has_prior else 0.0
     return LipschitzModel(
-        family, n, n, distances, order, spacing, prior, 0.5 * sign, 1.0 if counted else 0.0
+        family,
+        n,
+        n,
+        distances,
+        order,
+        spacing,
+        prior,
+        0.5 * sign,
+        1.0 if counted else 0.0,
+        not isinstance(family, Exponential),
     )

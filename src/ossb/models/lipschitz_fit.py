@@ -132,8 +132,15 @@ def fit_pairs(distances: np.ndarray, fit: Fit, tolerance: float) -> None:
 
 
 @kernel
-def fits_already(distances: np.ndarray, theta: np.ndarray) -> bool:
+def fits_already(
+    distances: np.ndarray, order: np.ndarray, spacing: np.ndarray, theta: np.ndarray
+) -> bool:
     """Whether means are Lipschitz as they stand."""
+    if spacing.shape[0] == theta.shape[0] - 1:
+        for k in range(spacing.shape[0]):
+            if abs(theta[order[k]] - theta[order[k + 1]]) > spacing[k]:
+                return False
+        return True
     for x in range(theta.shape[0]):
         for z in range(x):
             if abs(theta[x] - theta[z]) > distances[x, z]:
@@ -181,7 +188,7 @@ def fit_lipschitz(
     low, high = means[0], means[0]
     for x in range(n):
         low, high = min(low, means[x]), max(high, means[x])
-    if fits_already(distances, means):
+    if fits_already(distances, order, spacing, means):
         for x in range(n):
             theta[x] = means[x]
         return
@@ -248,6 +255,30 @@ def profile(
         if abs(step) <= tolerance:
             break
     return v
+
+
+@kernel
+def between(
+    family: Family,
+    distances: np.ndarray,
+    theta: np.ndarray,
+    weights: np.ndarray,
+    j: int,
+    leader: int,
+    v: float,
+) -> tuple[float, float]:
+    """What raising arm j costs: no less than the first number at any level, the second at v.
+
+    The first by a tangent, for divergences that are convex in their second argument.
+    """
+    cost, rise = 0.0, 0.0
+    for z in range(theta.shape[0]):
+        target = min(max(theta[z], v - distances[j, z]), v)
+        if target != theta[z] and weights[z] > 0.0:
+            cost += weights[z] * family.kl(theta[z], target)
+            variance = max(family.variance(target), LEAST_VARIANCE)
+            rise += weights[z] * (target - theta[z]) / variance
+    return cost + min(rise * (theta[j] - v), rise * (theta[leader] - v)), cost
 
 
 @kernel
