@@ -24,6 +24,9 @@ parameter is confusing, all rates are 0 and the leader is played.
 - ``forced="informative"``: forced plays go to a small set of arms that together show everything,
   not to all K: with many arms ε K s(t) is a heavy tax.
 - ``share="vanishing"``: the forced share is ε s / (1 + ln(1 + s)), still unbounded in s.
+- ``capped``: arms are explored by N / min(c, t / ln t), as no plan can ask for more than all
+  rounds.  Two arms that seem nearly equal have huge rates: by N/c they take nearly all plays,
+  even where both are bad, while the others starve.
 - ``sweep``: the first rounds play every arm once (as printed there is none; on by default in
   both, since m = 0 is no estimate), or the informative set where plays are forced on that.
 """
@@ -64,7 +67,7 @@ class Ossb(NamedTuple):
     kappa
         A solution is held, rescaled, while its certified gap at the new estimate is below
         this; 0 solves in every round.
-    projected, likelihood, leader_first, sparse, vanishing, sweep
+    projected, likelihood, leader_first, sparse, vanishing, capped, sweep
         The departures of the module's docstring.
     """
 
@@ -77,6 +80,7 @@ class Ossb(NamedTuple):
     leader_first: bool
     sparse: bool
     vanishing: bool
+    capped: bool
     sweep: bool
 
     def start(self) -> OssbMemory:
@@ -97,7 +101,7 @@ class Ossb(NamedTuple):
             if memory.model.numbers[WEAKEST] >= level:
                 return Decision(leader, EXPLOIT)  # rates would change nothing: none are solved for
         self.model.rates(leader, self.kappa, memory.model, memory.targets)
-        neediest = self.most_wanted(tally, memory.targets)
+        neediest = self.most_wanted(tally, memory.targets, math.inf)
         if neediest < 0:
             return Decision(leader, EXPLOIT)
         if not self.likelihood:
@@ -110,6 +114,8 @@ class Ossb(NamedTuple):
             allowed /= 1.0 + math.log(1.0 + wasted)
         if tally.plays[forced] <= allowed:
             return Decision(forced, ESTIMATE)
+        if self.capped:
+            neediest = self.most_wanted(tally, memory.targets, self.most_plays(tally))
         if self.leader_first and self.model.speaks(leader):
             if tally.plays[leader] < tally.plays[neediest]:
                 return Decision(leader, EXPLORE)
@@ -133,13 +139,18 @@ class Ossb(NamedTuple):
             arm = self.model.informative(place)
         return -1
 
-    def most_wanted(self, tally: Tally, targets: np.ndarray) -> int:
-        """argmin N(x)/c(x) over the arms with a rate, or −1."""
+    def most_wanted(self, tally: Tally, targets: np.ndarray, most: float) -> int:
+        """argmin N(x) / min(c(x), most) over the arms with a rate, or −1."""
         arm, least = -1, math.inf
         for x in range(targets.shape[0]):
-            if targets[x] > 0.0 and tally.plays[x] / targets[x] < least:
-                arm, least = x, tally.plays[x] / targets[x]
+            if targets[x] > 0.0 and tally.plays[x] / min(targets[x], most) < least:
+                arm, least = x, tally.plays[x] / min(targets[x], most)
         return arm
+
+    def most_plays(self, tally: Tally) -> float:
+        """The largest rate that all rounds so far could have met."""
+        t = tally.clock[0] + 1.0
+        return t / max(math.log(t), 1.0)
 
     def least_played(self, leader: int, tally: Tally) -> int:
         """The least played of the arms that are forced."""
@@ -179,6 +190,7 @@ def build(
     leader_first: bool,
     forced: str,
     share: str,
+    capped: bool,
     sweep: bool,
 ) -> Ossb:
     model = instance.model()
@@ -209,6 +221,7 @@ def build(
         leader_first,
         flags["forced"],
         flags["share"],
+        capped,
         sweep,
     )
 
@@ -245,6 +258,7 @@ OSSB_PAPER = Kind(
         "leader_first": False,
         "forced": "all",
         "share": "constant",
+        "capped": False,
         "sweep": True,
     },
     structures=STRUCTURES,
@@ -263,6 +277,7 @@ OSSB = Kind(
         "leader_first": True,
         "forced": "informative",
         "share": "vanishing",
+        "capped": True,
         "sweep": True,
     },
     structures=STRUCTURES,
