@@ -3,11 +3,15 @@
 With m the empirical means and N the counts, the estimate minimises Σ_k N_k d(m_k, (M λ)_k) over
 the pieces, and the likelihood ratio against arm j is what that minimum rises by where j is to be
 at least as good as the leader: one convex program for each (piece, arm), all solved at once.
-The regions do not depend on the data, so their interiors are found once.
+The regions do not depend on the data, so their interiors are found once.  Neither do the
+multipliers of a solution, only what they prove: in most rounds those of an earlier one show that
+the likelihood ratios are still large enough.
 """
 
 import math
+import weakref
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,15 +20,14 @@ from ossb.graves_lai.generic.barrier import Batch, minimise
 from ossb.graves_lai.generic.divergence import Divergence
 from ossb.graves_lai.generic.following import Follower
 from ossb.graves_lai.generic.program import Piece
-from ossb.graves_lai.linprog import solve_lp
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
+from ossb.models.regions import Region, interior
 from ossb.tally import Tally
 
 TOLERANCE = 1e-7
-ROOM = 1e-9  # a region without this much slack, at unit scale, holds no strict alternative
 KNOWN = 1e9  # weight of what the leader shows where it counts as known
-LARGE = 1e3  # unbounded regions are looked at this far out, in units of their data
+EXACT = 1e-12  # rounding of a parameter's means
 
 
 class GeneralMemory(NamedTuple):
@@ -38,13 +41,20 @@ class GeneralMemory(NamedTuple):
     home: np.ndarray  # int64 (1,): the piece that holds it
 
 
-class Region(NamedTuple):
-    """{rows λ ≤ sides} within its own affine hull, from a point well inside."""
+class Proofs(NamedTuple):
+    """Multipliers of a batch of regions, and what of them never changes."""
 
-    middle: np.ndarray  # (n,)
-    basis: np.ndarray  # (n, r)
-    rows: np.ndarray  # (m, n), those that are not tight
-    room: np.ndarray  # (m,), slack at the middle
+    slopes: np.ndarray  # (a, C), times the counts
+    middles: np.ndarray  # (a, C), component means in the middle of each region
+    spent: np.ndarray  # (a,), multipliers times room
+
+
+@dataclass(eq=False)
+class Held:
+    """What is kept from round to round for one memory; it changes no answer, only its cost."""
+
+    followers: dict[float, Follower] = field(default_factory=dict)
+    proofs: dict[int, Proofs] = field(default_factory=dict)  # by leader
 
 
 class GeneralModel:
@@ -73,7 +83,9 @@ class GeneralModel:
         self._divergence, self._means, self._incidence = divergence, means, incidence
         self._pieces, self._variance = tuple(pieces), variance
         self._follow = follower
-        self._followers: dict[float, Follower] = {}
+        self._held: dict[int, Held] = {}
+        whole = np.linalg.matrix_rank(means) == means.shape[1]
+        self._inverse = np.linalg.pinv(means) if whole else None
         self._regions: dict[tuple[int, int, int], Region | None] = {}
         self._set = _showing_all(incidence)
 
@@ -112,7 +124,10 @@ class GeneralModel:
         return int(np.argmax(memory.rewards))
 
     def rates(self, leader: int, kappa: float, memory: GeneralMemory, out: np.ndarray) -> float:
-        follower = self._followers.setdefault(kappa, self._follow(kappa))
+        followers = self._kept(memory).followers
+        if kappa not in followers:
+            followers[kappa] = self._follow(kappa)
+        follower = followers[kappa]
         held = follower.rates(memory.parameter.copy())
         out[:] = held.rates if held.best == leader else 0.0
         out[leader] = 0.0
@@ -121,7 +136,12 @@ class GeneralModel:
     def test(self, leader: int, level: float, tally: Tally, memory: GeneralMemory) -> None:
         counts = tally.counts.astype(np.float64)
         least = self._project(tally.means, counts, memory)
-        found = self._alternatives(leader, tally.means, counts)
+        proofs = self._kept(memory).proofs
+        if leader in proofs:
+            memory.numbers[WEAKEST] = self._proved(proofs[leader], tally.means, counts) - least
+            if memory.numbers[WEAKEST] >= level:
+                return
+        found = self._alternatives(leader, tally.means, counts, proofs)
         memory.numbers[WEAKEST] = min((value for _, value, _ in found), default=math.inf) - least
         if memory.numbers[WEAKEST] >= level:
             return
@@ -129,7 +149,7 @@ class GeneralModel:
         means = np.where(shown, memory.estimate, tally.means)
         weights = np.where(shown, KNOWN * max(1.0, counts.max(initial=1.0)), counts)
         inside = self._loss(means, weights, memory.estimate)
-        known = self._alternatives(leader, means, weights)
+        known = self._alternatives(leader, means, weights, {})
         memory.numbers[SETTLED] = min((value for _, value, _ in known), default=math.inf) - inside
 
     def weigh(self, tally: Tally, memory: GeneralMemory) -> int:
@@ -142,7 +162,7 @@ class GeneralModel:
         inverse = np.linalg.pinv(seen.T @ seen, rcond=1e-12, hermitian=True)
         chances, improvements, largest = 0.0, 0.0, 0.0
         for arm, value, components in self._alternatives(
-            leader, tally.means, tally.counts.astype(np.float64)
+            leader, tally.means, tally.counts.astype(np.float64), {}
         ):
             glr = max(value - least, 0.0)
             if glr > DECIDED:
@@ -170,8 +190,10 @@ class GeneralModel:
 
     def _project(self, means: np.ndarray, counts: np.ndarray, memory: GeneralMemory) -> float:
         """Fill in the maximum-likelihood parameter; returns what it loses."""
+        if self._is_member(means, counts, memory):
+            return 0.0
         keys = [(piece, -1, -1) for piece in range(len(self._pieces))]
-        found = self._solve(keys, means, counts)
+        found, _ = self._solve(keys, means, counts)
         piece, value, point = min(found, key=lambda item: item[1])
         memory.home[0] = keys[piece][0]
         memory.parameter[:] = point
@@ -179,10 +201,44 @@ class GeneralModel:
         memory.rewards[:] = self._pieces[keys[piece][0]].rewards @ point
         return value
 
+    def _is_member(self, means: np.ndarray, counts: np.ndarray, memory: GeneralMemory) -> bool:
+        """Take the means for the estimate if a piece holds the one parameter that has them."""
+        if self._inverse is None or not counts.all():
+            return False
+        point = self._inverse @ means
+        if np.abs(self._means @ point - means).max(initial=0.0) > EXACT:
+            return False
+        for home, piece in enumerate(self._pieces):
+            off = np.abs(piece.equal_matrix @ point - piece.equal_bounds).max(initial=0.0)
+            if off <= EXACT and (piece.matrix @ point <= piece.bounds).all():
+                memory.home[0] = home
+                memory.parameter[:] = point
+                memory.estimate[:] = means
+                memory.rewards[:] = piece.rewards @ point
+                return True
+        return False
+
+    def _kept(self, memory: GeneralMemory) -> Held:
+        """What is held for a memory, for as long as that lives."""
+        key = id(memory.numbers)
+        if key not in self._held:
+            self._held[key] = Held()
+            weakref.finalize(memory.numbers, self._held.pop, key, None)
+        return self._held[key]
+
+    def _proved(self, proofs: Proofs, means: np.ndarray, counts: np.ndarray) -> float:
+        """A number that no alternative loses less than, by weak duality."""
+        each = self._divergence.least(self._inside(means), counts, proofs.slopes)
+        bounds = (each + proofs.slopes * (proofs.middles - means)).sum(axis=1) - proofs.spent
+        return float(bounds.min(initial=math.inf))
+
     def _alternatives(
-        self, leader: int, means: np.ndarray, counts: np.ndarray
+        self, leader: int, means: np.ndarray, counts: np.ndarray, proofs: dict[int, Proofs]
     ) -> list[tuple[int, float, np.ndarray]]:
-        """For each arm that could be better: the least loss, and the component means there."""
+        """For each arm that could be better: the least loss, and the component means there.
+
+        What the solutions prove is left in ``proofs`` under the leader.
+        """
         keys = [
             (piece, leader, arm)
             for piece in range(len(self._pieces))
@@ -190,7 +246,11 @@ class GeneralModel:
             if arm != leader
         ]
         best: dict[int, tuple[float, np.ndarray]] = {}
-        for place, value, point in self._solve(keys, means, counts):
+        found, proved = self._solve(keys, means, counts)
+        proofs.pop(leader, None)
+        if proved is not None:
+            proofs[leader] = proved
+        for place, value, point in found:
             arm = keys[place][2]
             if arm not in best or value < best[arm][0]:
                 best[arm] = (value, self._inside(self._means @ point))
@@ -205,12 +265,12 @@ class GeneralModel:
 
     def _solve(
         self, keys: list[tuple[int, int, int]], means: np.ndarray, counts: np.ndarray
-    ) -> list[tuple[int, float, np.ndarray]]:
-        """(place of the key, least loss, λ) for every region that is not empty."""
+    ) -> tuple[list[tuple[int, float, np.ndarray]], Proofs | None]:
+        """(place of the key, least loss, λ) for every region that is not empty, and proofs."""
         regions = [(place, self._region(key)) for place, key in enumerate(keys)]
         there = [(place, region) for place, region in regions if region is not None]
         if not there:
-            return []
+            return [], None
         n, columns = self._means.shape[1], max(r.basis.shape[1] for _, r in there)
         columns, rows = max(columns, 1), max(max(r.rows.shape[0] for _, r in there), 1)
         start = np.array([self._means @ r.middle - means for _, r in there])
@@ -225,14 +285,18 @@ class GeneralModel:
             padding = np.arange(free, columns)
             anchor[a, padding, padding] = 1.0
         batch = Batch(self._divergence, self._inside(means), start, slopes, matrix, room, anchor)
-        weights = np.broadcast_to(counts / max(counts.max(initial=0.0), 1e-300), start.shape)
+        most = max(counts.max(initial=0.0), 1e-300)
+        weights = np.broadcast_to(counts / most, start.shape)
         outcome = minimise(batch, weights, TOLERANCE)
         answer = []
         for a, (place, region) in enumerate(there):
             point = region.middle + region.basis @ outcome.point[a, : region.basis.shape[1]]
             value = self._loss(means, counts, self._inside(self._means @ point))
             answer.append((place, value, point.reshape(n)))
-        return answer
+        if not np.isfinite(outcome.proved).all():
+            return answer, None
+        spent = most * (outcome.multipliers * room).sum(axis=1)
+        return answer, Proofs(most * outcome.slopes, start + means, spent)
 
     def _region(self, key: tuple[int, int, int]) -> Region | None:
         if key not in self._regions:
@@ -255,61 +319,7 @@ class GeneralModel:
             rows.append(-gain[None, :] / np.linalg.norm(gain))
             sides.append(np.zeros(1))
         matrix, right = np.vstack(rows), np.concatenate(sides)
-        return _interior(matrix, right, polytope.equal_matrix, polytope.equal_bounds, arm >= 0)
-
-
-def _interior(
-    matrix: np.ndarray,
-    right: np.ndarray,
-    equal: np.ndarray,
-    equal_right: np.ndarray,
-    strict: bool,
-) -> Region | None:
-    """A point that keeps the largest distance to every row; rows that allow none are equalities."""
-    n = matrix.shape[1]
-    norms = np.linalg.norm(matrix, axis=1)
-    real = norms > 0
-    matrix, right = matrix[real] / norms[real, None], right[real] / norms[real]
-    tight = np.zeros(matrix.shape[0], dtype=bool)
-    size = LARGE * (1.0 + float(np.abs(right).max(initial=0.0)))
-    while True:
-        loose = ~tight
-        width = np.where(loose, 1.0, 0.0)
-        table = np.vstack(
-            [
-                np.hstack([matrix, width[:, None]]),
-                np.hstack([equal, np.zeros((equal.shape[0], 1))]),
-            ]
-        )
-        lower = np.concatenate([np.where(tight, right, -np.inf), equal_right])
-        upper = np.concatenate([right, equal_right])
-        bounds = np.full(n, size)
-        answer = solve_lp(
-            np.append(np.zeros(n), -1.0),
-            table,
-            lower,
-            upper,
-            np.append(-bounds, 0.0),
-            np.append(bounds, size / LARGE),
-        )
-        if answer.status != "optimal":
-            return None
-        point, room = answer.point[:n], float(answer.point[n])
-        if room > ROOM:
-            break
-        slack = right - matrix @ point
-        bound_rows = loose & (slack <= ROOM) & (np.abs(answer.duals[: matrix.shape[0]]) > 1e-9)
-        if not bound_rows.any() or (strict and bound_rows[-1]):
-            return None
-        tight |= bound_rows
-    fixed = np.vstack([matrix[tight], equal])
-    basis = np.eye(n)
-    if fixed.shape[0]:
-        _, singular, directions = np.linalg.svd(fixed)
-        rank = int((singular > 1e-10 * singular[0]).sum())
-        basis = directions[rank:].T
-    loose = ~tight
-    return Region(point, basis, matrix[loose], right[loose] - matrix[loose] @ point)
+        return interior(matrix, right, polytope.equal_matrix, polytope.equal_bounds, arm >= 0)
 
 
 def _showing_all(incidence: np.ndarray) -> list[int]:
