@@ -271,7 +271,7 @@ OSSB = Kind(
     parameters={
         "epsilon": None,
         "gamma": 0.0,
-        "kappa": 1e-3,
+        "kappa": 1e-2,
         "estimate": "projected",
         "test": "likelihood",
         "leader_first": True,

@@ -36,7 +36,7 @@ from ossb.graves_lai.linear.workspace import INVERSE, INVERSE_COST, INVERSE_MARG
 from ossb.kernels import kernel, separate_kernel
 
 TARGET = 1e-6  # certified relative gap of every re-solve
-NEAR = 0.5  # gap from which a held solution is not worth starting from
+NEAR = 0.999  # gap from which a held solution is not worth starting from
 FLOOR = 1e-8  # smallest gap, relative to the largest
 
 
