@@ -1,0 +1,229 @@
+"""Slope of regret against ln t beside the Graves–Lai constant, on every structure.
+
+    python benchmarks/slope.py [--quick] [--only NAME] [--out results/slope]
+
+For ``ossb`` and ``hgl``: (R(t) − R(t/10)) / (C(θ) ln 10) with its standard error over trials, for
+each of the last decades, and plays of each arm over c(x, θ) ln T.  The instances have one best
+arm, unique rates, and gaps so large that the logarithmic regime is reached early.  Polytopes and
+unions are interpreted, and have fewer trials.  What was found for each structure is kept in the
+folder ``--out``, from where the picture of all is drawn.
+"""
+
+import argparse
+import itertools
+import json
+import math
+import pathlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ossb
+from ossb.figures.canvas import new_figure, paper_style, save
+from ossb.figures.regret import draw_curve
+from ossb.structures import bound
+
+DECADES = (10**4, 10**5, 10**6)
+BAND = (0.7, 1.3)
+NONE = 1e-4  # a rate this small beside the largest is a solver's zero
+COMPILED = {"ossb": (10**6, 100), "hgl": (10**6, 200)}
+INTERPRETED = {"ossb": (10**4, 48), "hgl": (10**5, 24)}
+QUICK = {"ossb": (10**4, 20), "hgl": (10**5, 40)}
+
+
+class Case(NamedTuple):
+    instance: Any
+    runs: dict[str, tuple[int, int]]  # policy: horizon, trials
+
+
+def m_sets(n_items, size):
+    chosen = itertools.combinations(range(n_items), size)
+    return [[int(i in items) for i in range(n_items)] for items in chosen]
+
+
+def cases():
+    ahead = {"A": [[-1, 1, 0], [-1, 0, 1]], "b": [0, 0]}  # the first arm is best
+    behind = {"A": [[1, -1, 0], [0, -1, 1], [0, 0, 1]], "b": [0, 0, -0.5]}  # the second
+    far = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
+    return {
+        "classical": Case(
+            ossb.Classical(observation="bernoulli", theta=[0.9, 0.5, 0.3]), COMPILED
+        ),
+        "linear": Case(
+            ossb.Linear(arms=[[1, 0], [0, 1], [0.5, 0.8]], phi=[1.0, 0.0]), COMPILED
+        ),
+        "generalised linear": Case(
+            ossb.GeneralizedLinear(
+                arms=[[1, 0], [0, 1], [0.5, 0.8]],
+                phi=[2.0, -1.0],
+                link="logistic",
+                observation="bernoulli",
+            ),
+            COMPILED,
+        ),
+        "dueling": Case(
+            ossb.Dueling(preferences=[[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]]),
+            COMPILED,
+        ),
+        "lipschitz": Case(
+            ossb.Lipschitz(
+                observation="bernoulli",
+                theta=[0.2, 0.5, 0.8, 0.4],
+                points=[0.0, 1.0, 2.0, 3.0],
+                lipschitz_constant=0.45,
+            ),
+            COMPILED,
+        ),
+        "unimodal": Case(
+            ossb.Unimodal(observation="bernoulli", theta=[0.2, 0.5, 0.85, 0.5, 0.3]), COMPILED
+        ),
+        "semi-bandit": Case(
+            ossb.Combinatorial(
+                feedback="semi_bandit", arms=m_sets(4, 2), phi=[1.5, 1.2, 0.3, 0.0]
+            ),
+            COMPILED,
+        ),
+        "bandit": Case(
+            ossb.Combinatorial(
+                feedback="bandit", arms=m_sets(3, 1) + m_sets(3, 2), phi=[1.5, 1.0, -1.0]
+            ),
+            COMPILED,
+        ),
+        "finite": Case(
+            ossb.Finite(
+                observation="bernoulli",
+                parameters=[[0.8, 0.5, 0.3], [0.8, 0.5, 0.9], [0.8, 0.9, 0.3], [0.4, 0.5, 0.3]],
+                theta=[0.8, 0.5, 0.3],
+            ),
+            COMPILED,
+        ),
+        "polytope": Case(
+            ossb.Polytope(
+                observation="gaussian",
+                A=[*far, [-1, 1, 1]],
+                b=[3, 3, 3, 3, 3, 3, 1],
+                theta=[1.0, -0.5, -0.6],
+            ),
+            INTERPRETED,
+        ),
+        "union": Case(
+            ossb.Union(
+                observation="gaussian", pieces=[ahead, behind], theta=[1.0, 0.0, -1.0]
+            ),
+            INTERPRETED,
+        ),
+    }  # fmt: skip
+
+
+class Slopes(NamedTuple):
+    """Slopes over the decades that end at some rounds, in units of C(θ)."""
+
+    ends: list[int]
+    means: list[float]
+    errors: list[float]
+
+
+def slopes(result, constant):
+    """Those of one policy's trials; a trial's regret is paired with its own a decade before."""
+    at, curves = result.checkpoints, result.curves
+    found = Slopes([], [], [])
+    for end in DECADES:
+        if end > at[-1]:
+            break
+        last, first = np.argmin(np.abs(at - end)), np.argmin(np.abs(at - end / 10))
+        rise = curves[:, last] - curves[:, first]
+        each = rise / (constant * math.log(at[last] / at[first]))
+        found.ends.append(end)
+        found.means.append(float(each.mean()))
+        found.errors.append(float(each.std(ddof=1) / math.sqrt(each.size)))
+    return found
+
+
+def plays(result, rates):
+    """N(x) / (c(x) ln T) of the arms with a rate, and the most N(x) / ln T of others."""
+    scale = math.log(result.checkpoints[-1])
+    needed = rates > NONE * rates.max()
+    best = int(np.argmax(result.plays))
+    idle = [n for x, n in enumerate(result.plays) if not needed[x] and x != best]
+    return result.plays[needed] / (rates[needed] * scale), max(idle, default=0.0) / scale
+
+
+def row(name, policy, trials, constant, found, played):
+    ends = dict(zip(found.ends, zip(found.means, found.errors, strict=True), strict=True))
+    cells = "  ".join(
+        f"{ends[end][0]:5.2f} ± {ends[end][1]:4.2f}" if end in ends else " " * 12 for end in DECADES
+    )
+    ratios, idle = played
+    inside = "yes" if BAND[0] <= found.means[-1] <= BAND[1] else "NO"
+    shown = " ".join(f"{ratio:.2f}" for ratio in ratios)
+    head = f"{name:18} {policy:6} {trials:4} {constant:6.2f}"
+    return f"{head}  {cells}  {inside:6}  {shown} ({idle:.2f})"
+
+
+def kept(result, constant, line):
+    """What the table and the picture need of a policy's trials, in units of C(θ)."""
+    half = 2 * result.curves.std(axis=0) / (constant * len(result.curves) ** 0.5)
+    return {
+        "policy": result.label,
+        "row": line,
+        "checkpoints": result.checkpoints.tolist(),
+        "mean": (result.curves.mean(axis=0) / constant).tolist(),
+        "half": half.tolist(),
+    }
+
+
+def draw(found, path):
+    """Mean regret over C(θ) against ln t, one panel for each structure."""
+    with paper_style():
+        columns = 4
+        rows = math.ceil(len(found) / columns)
+        figure = new_figure(9.0, 2.0 * rows)
+        panels = figure.subplots(rows, columns, squeeze=False).ravel()
+        for panel, (name, policies) in zip(panels, found.items(), strict=False):
+            for place, each in enumerate(policies):
+                mean, half = np.array(each["mean"]), np.array(each["half"])
+                at = np.array(each["checkpoints"])
+                draw_curve(panel, place, each["policy"], at, mean, mean - half, mean + half)
+            times = np.geomspace(1, max(each["checkpoints"][-1] for each in policies))
+            panel.plot(times, np.log(times), color="black", linewidth=0.8, label="ln t")
+            panel.set_xscale("log")
+            panel.set_title(name)
+        panels[0].legend(frameon=False)
+        panels[0].set_ylabel("mean regret / C(θ)")
+        for panel in panels[len(found) :]:
+            panel.set_axis_off()
+        save(figure, path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="compiled structures, few rounds")
+    parser.add_argument("--only", help="one structure")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("results/slope"))
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    heads = "  ".join(f"{f'T = 1e{round(math.log10(end))}':>12}" for end in DECADES)
+    print(f"{'structure':18} {'policy':6} runs {'C':>6}  {heads}  inside  N / (c ln T), (idle)")
+    found = {}
+    for name, case in cases().items():
+        path = options.out / f"{name.replace(' ', '-')}.json"
+        if not options.only or options.only == name:
+            if options.quick and case.runs is INTERPRETED:
+                continue
+            solution, answers = bound(case.instance), []
+            for policy, run in case.runs.items():
+                horizon, trials = QUICK[policy] if options.quick else run
+                result = ossb.simulate(case.instance, [policy], horizon, trials, 1).policies[0]
+                shown = slopes(result, solution.value), plays(result, solution.rates)
+                line = row(name, policy, trials, solution.value, *shown)
+                print(line, flush=True)
+                answers.append(kept(result, solution.value, line))
+            path.write_text(json.dumps(answers), encoding="utf-8")
+        if path.exists():
+            found[name] = json.loads(path.read_text(encoding="utf-8"))
+    draw(found, options.out / "slope.png")
+    print(f"drawn: {options.out / 'slope.png'}")
+
+
+if __name__ == "__main__":
+    main()
