@@ -56,6 +56,11 @@ def power(horizon: int) -> str:
     return f"10{'⁰¹²³⁴⁵⁶⁷⁸⁹'[round(math.log10(horizon))]}"
 
 
+def said(value: float, digits: int) -> str:
+    """A number to so many digits, without an exponent where it is large."""
+    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+
+
 def _default(cells: Sequence[GridCell], found: list[Score], fights: list[Contest]) -> list[str]:
     own = next(score for score in found if score.policy == DEFAULT)
     ratios = [cell.ratio(DEFAULT) for cell in cells]
@@ -191,28 +196,34 @@ def _mean(values: Sequence[float]) -> float:
 
 def _tails(cells: Sequence[GridCell]) -> list[str]:
     lines = [
-        "| cell | `hgl` | Thompson sampling | best other |",
-        "|---|---|---|---|",
+        "| cell | trials | `hgl` | Thompson sampling | best other |",
+        "|---|---|---|---|---|",
     ]
-    for cell in cells:
-        other = cell.best_other(DEFAULT)
-        if cell.horizon != max(c.horizon for c in cells if c.group == cell.group) or other is None:
-            continue
-        drawn = next((name for name in reversed(DRAWN) if name in cell.regrets), None)
+    for group in dict.fromkeys(cell.group for cell in cells):
+        # of the horizons with most trials, the longest
+        own = [cell for cell in cells if cell.group == group]
+        cell = max(own, key=lambda cell: (len(cell.regrets[DEFAULT]), cell.horizon))
+        most = len(cell.regrets[DEFAULT])
+        whole = GridCell(
+            group, cell.horizon, {k: v for k, v in cell.regrets.items() if len(v) == most}
+        )
+        drawn = next((name for name in reversed(DRAWN) if name in whole.regrets), None)
         entries = [
-            "–"
-            if name is None
-            else _tail(name if name != DEFAULT else "", summary(cell.values(name)))
-            for name in (DEFAULT, drawn, other)
+            "–" if name is None else _tail(name, summary(whole.values(name)))
+            for name in (DEFAULT, drawn, whole.best_other(DEFAULT))
         ]
-        lines.append(f"| {cell.group}, {power(cell.horizon)} | {' | '.join(entries)} |")
-    said = "Mean; 99 % quantile and worst in brackets. Thompson sampling is that of the structure,"
-    return [*lines, "", f"{said} where there is one. Tails of few trials say little."]
+        lines.append(f"| {group}, {power(cell.horizon)} | {most} | {' | '.join(entries)} |")
+    return [
+        *lines,
+        "",
+        "Mean; 99 % quantile and worst in brackets. Thompson sampling is that of the structure, "
+        "where there is one. Tails of few trials say little.",
+    ]
 
 
 def _tail(name: str, found: Summary) -> str:
-    told = f"{found.mean:.3g} ({found.p99:.3g}, {found.worst:.3g})"
-    return f"`{name}` {told}" if name else told
+    told = f"{said(found.mean, 3)} ({said(found.p99, 3)}, {said(found.worst, 3)})"
+    return told if name == DEFAULT else f"`{name}` {told}"
 
 
 def _group(cells: Sequence[GridCell]) -> list[str]:
@@ -232,12 +243,13 @@ def _group(cells: Sequence[GridCell]) -> list[str]:
                 continue
             found, ratio = summary(cell.values(name)), cell.ratio(name)
             against = "" if ratio is None else f" ({ratio.value:.2f})"
-            entries.append(f"{found.mean:.4g} ± {found.sem:.2g}{against}")
+            entries.append(f"{said(found.mean, 4)} ± {said(found.sem, 2)}{against}")
             trials.append(found.trials)
         counts = ", ".join(str(n) for n in dict.fromkeys(trials))
         ends = summary(last[name].values(name))
         told = " | ".join(entries)
-        lines.append(f"| `{name}` | {told} | {counts} | {ends.p99:.4g} | {ends.worst:.4g} |")
+        tail = f"{said(ends.p99, 4)} | {said(ends.worst, 4)}"
+        lines.append(f"| `{name}` | {told} | {counts} | {tail} |")
     return [
         *lines,
         "",

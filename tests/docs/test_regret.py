@@ -61,3 +61,9 @@ def test_a_page_is_written_from_a_run(regret, monkeypatch, tmp_path):
     row = r"^\| `hgl:front=0.0` \| ([\d.]+ \| ){3}.* \| 5 \|$"
     assert re.search(row, page, re.MULTILINE)
     assert 1_000 < (tmp_path / "docs" / "regret.png").stat().st_size < 100_000
+
+
+def test_the_page_kept_here_is_of_the_grid():
+    text = (ROOT / "docs" / "regret.md").read_text("utf-8")
+    assert "written by tools/regret.py" in text
+    assert 1_000 < (ROOT / "docs" / "regret.png").stat().st_size < 300_000
