@@ -1,6 +1,6 @@
 """Slope of regret against ln t beside the Graves–Lai constant, on every structure.
 
-    python benchmarks/slope.py [--quick] [--only NAME] [--out results/slope]
+    python benchmarks/slope.py [--quick] [--only NAME] [--policy ossb] [--out DIR]
 
 For ``ossb`` and ``hgl``: (R(t) − R(t/10)) / (C(θ) ln 10) with its standard error over trials, for
 each of the last decades, and plays of each arm over c(x, θ) ln T.  The instances have one best
@@ -26,8 +26,8 @@ from ossb.structures import bound
 DECADES = (10**4, 10**5, 10**6)
 BAND = (0.7, 1.3)
 NONE = 1e-4  # a rate this small beside the largest is a solver's zero
-COMPILED = {"ossb": (10**6, 100), "hgl": (10**6, 200)}
-INTERPRETED = {"ossb": (10**4, 48), "hgl": (10**5, 24)}
+COMPILED = {"ossb": (10**6, 60), "hgl": (10**6, 200)}
+INTERPRETED = {"ossb": (10**4, 20), "hgl": (10**5, 12)}
 QUICK = {"ossb": (10**4, 20), "hgl": (10**5, 40)}
 
 
@@ -164,7 +164,6 @@ def kept(result, constant, line):
     """What the table and the picture need of a policy's trials, in units of C(θ)."""
     half = 2 * result.curves.std(axis=0) / (constant * len(result.curves) ** 0.5)
     return {
-        "policy": result.label,
         "row": line,
         "checkpoints": result.checkpoints.tolist(),
         "mean": (result.curves.mean(axis=0) / constant).tolist(),
@@ -180,11 +179,11 @@ def draw(found, path):
         figure = new_figure(9.0, 2.0 * rows)
         panels = figure.subplots(rows, columns, squeeze=False).ravel()
         for panel, (name, policies) in zip(panels, found.items(), strict=False):
-            for place, each in enumerate(policies):
+            for place, (policy, each) in enumerate(sorted(policies.items())):
                 mean, half = np.array(each["mean"]), np.array(each["half"])
                 at = np.array(each["checkpoints"])
-                draw_curve(panel, place, each["policy"], at, mean, mean - half, mean + half)
-            times = np.geomspace(1, max(each["checkpoints"][-1] for each in policies))
+                draw_curve(panel, place, policy, at, mean, mean - half, mean + half)
+            times = np.geomspace(1, max(each["checkpoints"][-1] for each in policies.values()))
             panel.plot(times, np.log(times), color="black", linewidth=0.8, label="ln t")
             panel.set_xscale("log")
             panel.set_title(name)
@@ -199,6 +198,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="compiled structures, few rounds")
     parser.add_argument("--only", help="one structure")
+    parser.add_argument("--policy", choices=sorted(COMPILED), help="one policy")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("results/slope"))
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -210,14 +210,17 @@ def main():
         if not options.only or options.only == name:
             if options.quick and case.runs is INTERPRETED:
                 continue
-            solution, answers = bound(case.instance), []
+            solution = bound(case.instance)
+            answers = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
             for policy, run in case.runs.items():
+                if options.policy and options.policy != policy:
+                    continue
                 horizon, trials = QUICK[policy] if options.quick else run
                 result = ossb.simulate(case.instance, [policy], horizon, trials, 1).policies[0]
                 shown = slopes(result, solution.value), plays(result, solution.rates)
                 line = row(name, policy, trials, solution.value, *shown)
                 print(line, flush=True)
-                answers.append(kept(result, solution.value, line))
+                answers[policy] = kept(result, solution.value, line)
             path.write_text(json.dumps(answers), encoding="utf-8")
         if path.exists():
             found[name] = json.loads(path.read_text(encoding="utf-8"))

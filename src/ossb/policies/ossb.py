@@ -23,7 +23,9 @@ parameter is confusing, all rates are 0 and the leader is played.
   is never corrected: with ε = 0 the printed algorithm locks.
 - ``forced="informative"``: forced plays go to a small set of arms that together show everything,
   not to all K: with many arms ε K s(t) is a heavy tax.
-- ``share="vanishing"``: the forced share is ε s / (1 + ln(1 + s)), still unbounded in s.
+- ``share="vanishing"``: forced plays are at least max(ε s / (1 + ln(1 + s)), ln(1 + s)) for ε > 0:
+  a share that vanishes, and at first far more than ε s.  An arm whose first few observations
+  happen to say that it tells nothing is otherwise left alone while worse ones are played for it.
 - ``capped``: arms are explored by N / min(c, t / ln t), as no plan can ask for more than all
   rounds.  Two arms that seem nearly equal have huge rates: by N/c they take nearly all plays,
   even where both are bad, while the others starve.
@@ -111,7 +113,8 @@ class Ossb(NamedTuple):
         forced = self.least_played(leader, tally)
         allowed = self.epsilon * wasted
         if self.vanishing:
-            allowed /= 1.0 + math.log(1.0 + wasted)
+            slow = math.log(1.0 + wasted)
+            allowed = max(allowed / (1.0 + slow), slow) if self.epsilon > 0.0 else 0.0
         if tally.plays[forced] <= allowed:
             return Decision(forced, ESTIMATE)
         if self.capped:
