@@ -7,7 +7,7 @@ from ossb.experiments.cells import cells
 from ossb.experiments.definition import read
 from ossb.experiments.grid import LONG, PREFIX, long_part, part, part_names, told_horizon
 
-ENDS_EARLY = {"polytope", "oracle", "linear-slow", "logistic-slow", "tails"}
+ENDS_EARLY = {"polytope", "oracle", "linear-slow", "logistic-slow", "tails", "tails-linear"}
 
 
 def test_every_cell_of_the_grid_has_its_trials():
@@ -19,7 +19,13 @@ def test_every_cell_of_the_grid_has_its_trials():
             groups.add((named.instance.kind, named.group))
             trials[name, named.group] = trials.get((name, named.group), 0) + experiment.trials
     others = {name: count for (name, _), count in trials.items() if count != 500}
-    assert others == {"linear-slow": 100, "logistic-slow": 100, "oracle": 50, "tails": 10_000}
+    assert others == {
+        "linear-slow": 100,
+        "logistic-slow": 100,
+        "oracle": 50,
+        "tails": 10_000,
+        "tails-linear": 2_000,
+    }
     kinds = [kind for kind, _ in groups]
     assert {kind: kinds.count(kind) for kind in kinds} == {
         "classical": 5,
