@@ -1,6 +1,7 @@
 """Certificate files: what they hold, and every way to break one."""
 
 import copy
+import io
 import json
 
 import numpy as np
@@ -10,6 +11,7 @@ from ossb import certificates
 from ossb.errors import InputError
 from ossb.structures import bound
 from ossb.structures.classical import Classical
+from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.dueling import Dueling
 
 ANSWERS = [
@@ -158,3 +160,27 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
         certificates.read(tmp_path)
     with pytest.raises(InputError, match="`certificate` must be a writable file"):
         certificates.write(ANSWERS, tmp_path)
+
+
+def test_a_certificate_on_standard_input(content, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(content)))
+    assert [report.valid for _, report in certificates.verify("-")] == [True, True]
+
+
+def test_a_certificate_of_nothing_is_refused(content, tmp_path):
+    content["bounds"] = []
+    with pytest.raises(InputError, match="`bounds` must hold at least one bound"):
+        outcome(content, tmp_path)
+
+
+def test_weights_that_overflow_prove_nothing(tmp_path):
+    edges = [[i, j] for i in range(2) for j in range(3)]
+    phi = [0.9, 0.2, 0.1, 0.3, 0.7, 0.2]
+    shape = {"arm_set": "matchings", "n_left": 2, "n_right": 3, "edges": edges}
+    answer = bound(Combinatorial(feedback="semi_bandit", phi=phi, **shape))
+    forged = json.loads(json.dumps(certificates.to_certificate([answer])))
+    item = next(i for i in range(6) if i not in forged["bounds"][0]["best_arm"])
+    for alternative in forged["bounds"][0]["alternatives"]:
+        alternative["parameter"][item] = 1e300
+    ((_, report),) = outcome(forged, tmp_path)
+    assert not report.valid

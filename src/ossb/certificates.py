@@ -6,6 +6,7 @@ one.  Checking it needs arithmetic only.
 """
 
 import json
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,10 @@ def write(bounds: Iterable[Bound], path: str | Path) -> None:
 
 
 def read(path: str | Path) -> list[Bound]:
-    """The bounds that a certificate file claims, not yet checked."""
+    """The bounds that a certificate file (``-``: standard input) claims, not yet checked."""
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = sys.stdin.read() if str(path) == "-" else Path(path).read_text(encoding="utf-8")
+        content = json.loads(text)
     except OSError as error:
         raise InputError("certificate", f"be a readable file: {error}") from None
     except (ValueError, RecursionError) as error:
@@ -49,6 +51,8 @@ def read(path: str | Path) -> list[Bound]:
     if content.get("version") != VERSION:
         raise InputError("version", f"be {VERSION}", content.get("version"))
     entries = _list(content, "bounds")
+    if not entries:
+        raise InputError("bounds", "hold at least one bound", "none")
     return [_bound(entry, f"bounds[{i}]") for i, entry in enumerate(entries)]
 
 

@@ -160,3 +160,15 @@ def test_a_picture(ossb, write, tmp_path, suffix):
     assert ossb("bound", write([THREE, DUELS]), "--plot", path, "--json") == 0
     start = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}[suffix.lower()]
     assert path.read_bytes().startswith(start)
+
+
+def test_an_error_in_a_list_says_where(ossb, write):
+    good = {"structure": "classical", "theta": [1.0, 0.0]}
+    path = write([good, {**good, "theta": [1.0, 1.0]}])
+    assert ossb("bound", path) == 2
+    assert "`instances[1]` must be valid: `theta` must have one best arm" in ossb.err
+    path = write([good, {**good, "theta": [1e200, -1e200]}])
+    assert ossb("bound", path) == 3
+    assert "instances[1]: arms 0 and 1 differ too much" in ossb.err
+    assert ossb("bound", path, "--gap", "0") == 2
+    assert "ossb: `gap` must lie in (0, 1)" in ossb.err

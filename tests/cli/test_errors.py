@@ -31,6 +31,12 @@ REFUSED = {
         {"structure": "polytope", "A": [[1.0]], "b": [1.0], "reveals": [], "theta": [0.0]},
         "reveals",
     ),
+    "polytope, no parameter": ({"structure": "polytope", "A": [], "b": [], "theta": []}, "theta"),
+    "polytope, no columns": ({"structure": "polytope", "A": [[]], "b": [1.0]}, "A"),
+    "union, no parameter": (
+        {"structure": "union", "pieces": [{"A": [], "b": []}], "theta": []},
+        "theta",
+    ),
     "union, no pieces": ({"structure": "union", "pieces": [], "theta": [0.0]}, "pieces"),
     # ragged arms
     "linear, ragged": ({**SQUARE, "arms": [[1.0, 0.0], [0.0]], "phi": [1.0, 0.0]}, "arms[1]"),
@@ -62,6 +68,14 @@ REFUSED = {
             "theta": [0, 1],
         },
         "",
+    ),
+    "union, one piece and that one empty": (
+        {
+            "structure": "union",
+            "pieces": [{"A": [[1.0, 0.0], [-1.0, 0.0]], "b": [0.0, -1.0]}],
+            "theta": [0, 1],
+        },
+        "pieces[0]",
     ),
     # preferences
     "dueling, sums": (
@@ -119,6 +133,18 @@ REFUSED = {
     "linear, best twice": (
         {"structure": "linear", "arms": [[1, 0], [0, 1], [1, 0]], "phi": [1.0, 0.0]},
         "arms",
+    ),
+    "bandit, best twice": (
+        {**ITEMS, "feedback": "bandit", "arms": [[1, 0], [0, 1], [1, 0]], "phi": [1.0, 0.0]},
+        "arms[2]",
+    ),
+    "semi-bandit, best twice": (
+        {**ITEMS, "arms": [[1, 0], [0, 1], [1, 0]], "phi": [1.0, 0.0]},
+        "arms[2]",
+    ),
+    "combinatorial, no feedback": (
+        {"structure": "combinatorial", "arms": [[1, 0], [0, 1]], "phi": [1.0, 0.0]},
+        "feedback",
     ),
     "lipschitz, best twice": ({**LINE, "points": [0.0, 0.0, 1.0], "theta": [0.5, 0.5, 0.2]}, ""),
     # an observation that does not fit

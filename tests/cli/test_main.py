@@ -77,6 +77,13 @@ def test_the_doctor_finds_everything_well(ossb):
     assert {"python", "packages", "bound", "compiler", "cache"} <= set(named)
 
 
+def test_the_doctor_in_json(ossb):
+    assert ossb("doctor", "--json") == 0, ossb.out
+    lines = json.loads(ossb.out)
+    assert all(set(line) == {"check", "ok", "found"} and line["ok"] for line in lines)
+    assert {"python", "packages", "bound", "compiler"} <= {line["check"] for line in lines}
+
+
 def test_the_doctor_says_what_is_wrong(ossb, monkeypatch):
     module = sys.modules["ossb.cli.doctor"]
 
@@ -86,6 +93,9 @@ def test_the_doctor_says_what_is_wrong(ossb, monkeypatch):
     monkeypatch.setattr(module, "_compiler", broken)
     assert ossb("doctor") == 1
     assert "FAIL  compiler: RuntimeError: no compiler here" in ossb.out
+    assert ossb("doctor", "--json") == 1
+    wrong = [line for line in json.loads(ossb.out) if not line["ok"]]
+    assert [line["check"] for line in wrong] == ["compiler"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")

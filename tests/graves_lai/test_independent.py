@@ -122,3 +122,8 @@ def test_on_a_graph_only_neighbours_of_the_leader_count(family):
         for x in range(3):
             expected = independent_rate(family, estimate[x], estimate[leader])
             assert rates[x] == (expected if x in near else 0.0)
+
+
+def test_divergences_too_large_for_a_rate_are_an_error_not_zero():
+    with pytest.raises(CertificationError, match="differ too much"):
+        proved(Gaussian(), np.array([1e200, -1e200]), 0, [1], 1.0)

@@ -7,6 +7,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from ossb.errors import OssbError
     from ossb.graves_lai.bound import Bound
 
 SHOWN = 40
@@ -31,11 +32,17 @@ def bound(
     Example: ossb bound instance.toml --certificate proof.json
     """
     from ossb import certificates
+    from ossb.errors import CertificationError, InputError
     from ossb.instances import load
     from ossb.structures import bound as solve
 
     instances, is_list = load(instance)
-    bounds = [solve(item, gap) for item in instances]  # type: ignore[arg-type]
+    bounds = []
+    for place, item in enumerate(instances):
+        try:
+            bounds.append(solve(item, gap))  # type: ignore[arg-type]
+        except (InputError, CertificationError) as error:
+            raise _placed(error, place) if is_list else error from None
     if certificate is not None:
         certificates.write(bounds, certificate)
     if plot is not None:
@@ -53,6 +60,16 @@ def bound(
     console = Console()
     for answer in bounds:
         console.print(_table(answer))
+
+
+def _placed(error: "OssbError", place: int) -> "OssbError":
+    """The error of one instance of a list, which says which one it is."""
+    from ossb.errors import CertificationError, InputError
+
+    where = f"instances[{place}]"
+    if not isinstance(error, InputError):
+        return CertificationError(f"{where}: {error}")
+    return error if error.field == "gap" else InputError(where, f"be valid: {error}")
 
 
 def _table(answer: "Bound") -> "Table":

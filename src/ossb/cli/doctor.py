@@ -2,20 +2,23 @@
 
 import sys
 from collections.abc import Callable
+from typing import Annotated
 
 import typer
 
 PACKAGES = ("numpy", "scipy", "numba", "highspy", "clarabel", "matplotlib", "cvxpy")
 
 
-def doctor() -> None:
+def doctor(
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
     """Check versions, caches, the compiler and the solvers, one line each.
 
     Exits with 1 if something that is needed does not work.
 
     Example: ossb doctor
     """
-    healthy = True
+    found = []
     for name, check in (
         ("python", _python),
         ("packages", _packages),
@@ -27,11 +30,17 @@ def doctor() -> None:
         ("conic programs", _conic_programs),
     ):
         try:
-            typer.echo(f"ok    {name}: {check()}")
+            healthy, text = True, check()
         except Exception as error:  # whatever is wrong is what the doctor is there to say
-            healthy = False
-            typer.echo(f"FAIL  {name}: {type(error).__name__}: {error}")
-    if not healthy:
+            healthy, text = False, f"{type(error).__name__}: {error}"
+        found.append({"check": name, "ok": healthy, "found": text})
+        if not json:
+            typer.echo(f"{'ok   ' if healthy else 'FAIL '} {name}: {text}")
+    if json:
+        import json as encoder
+
+        typer.echo(encoder.dumps(found, indent=2))
+    if not all(line["ok"] for line in found):
         raise typer.Exit(1)
 
 

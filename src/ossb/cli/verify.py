@@ -6,7 +6,10 @@ import typer
 
 
 def verify(
-    certificate: Annotated[str, typer.Argument(help="File written by ossb bound --certificate.")],
+    certificate: Annotated[
+        str,
+        typer.Argument(help="File written by ossb bound --certificate; - reads standard input."),
+    ],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Check both sides of every bound in a certificate, from the file alone.

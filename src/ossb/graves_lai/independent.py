@@ -17,6 +17,7 @@ from ossb.graves_lai.proof import Alternative, Support
 from ossb.kernels import kernel
 
 LEAST = 1e-300  # a smaller divergence asks for a rate that overflows
+MOST = 1e300  # a larger one for a rate that vanishes
 TIED = 1e-24  # a smaller divergence counts as this one, so that rates stay finite
 
 
@@ -80,6 +81,11 @@ def proved(
         if not information >= LEAST:
             raise CertificationError(
                 f"arms {best} and {arm} differ too little for the observations: the divergence "
+                f"of their means, {information:.3g}, has no rate within the range of doubles"
+            )
+        if not information <= MOST:
+            raise CertificationError(
+                f"arms {best} and {arm} differ too much for the observations: the divergence "
                 f"of their means, {information:.3g}, has no rate within the range of doubles"
             )
         rate = 1.0 / information

@@ -23,7 +23,7 @@ from ossb.families import FAMILIES, Family, family_named
 from ossb.graves_lai.bound import Bound, Bounded
 from ossb.graves_lai.proof import Arm
 
-__all__ = ["Arm", "Bound", "Instance", "Structure", "bound", "clear_best"]
+__all__ = ["Arm", "Bound", "Instance", "Structure", "bound", "clear_best", "refuse_twins"]
 
 TIE = 1e-13  # rewards closer than this, relative to the largest, are two best arms
 
@@ -191,6 +191,17 @@ def bound(instance: Structure, gap: float = 1e-6) -> Bound:
         answer.status,
         seconds,
     )
+
+
+def refuse_twins(instance: Instance, arms: np.ndarray, leader: int) -> None:
+    """Refuse a listed arm that is the same as the best one."""
+    for arm in np.flatnonzero((arms == arms[leader]).all(axis=1)):
+        if arm != leader:
+            raise InputError(
+                f"arms[{int(arm)}]",
+                f"differ from the best arm, {instance.arm_name(leader)}: two best arms, and "
+                "C(θ) is undefined",
+            )
 
 
 def clear_best(instance: Instance, rewards: np.ndarray) -> int:

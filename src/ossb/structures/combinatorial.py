@@ -76,6 +76,8 @@ class Combinatorial(Instance):
     phi: Any = None
 
     def __post_init__(self) -> None:
+        if self.feedback == "":
+            raise InputError("feedback", "be given: bandit or semi_bandit")
         read.choice(self.feedback, "feedback", ("bandit", "semi_bandit"))
         if (self.arms is None) == (self.arm_set is None):
             raise InputError("arms", "be given, or else arm_set: one of the two")

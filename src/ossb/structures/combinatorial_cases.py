@@ -14,7 +14,7 @@ from ossb.graves_lai.proof import Alternative, Arm, Support
 from ossb.graves_lai.semi_bandit.gaussian_items import NO_CONSTRAINT
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.graves_lai.semi_bandit.solution import informations, item_weights
-from ossb.structures.base import Bound, Instance, clear_best
+from ossb.structures.base import Bound, Instance, clear_best, refuse_twins
 
 
 class Case(Protocol):
@@ -60,6 +60,7 @@ class _Listed:
     def __init__(self, instance: Any, arms: np.ndarray, means: np.ndarray) -> None:
         self.instance, self.arms, self.means = instance, arms, means
         self.rewards = arms @ means
+        refuse_twins(instance, arms, int(np.argmax(self.rewards)))
         self.best = clear_best(instance, self.rewards)
         self.gaps = self.rewards[self.best] - self.rewards
         self.others = np.arange(len(arms)) != self.best

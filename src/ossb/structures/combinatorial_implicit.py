@@ -98,6 +98,8 @@ class ImplicitSemiBandit:
         for weight, parameter in zip(weights, parameters, strict=True):
             pull += weight * divergences(self.instance.family, self.means, parameter)
         pull[list(self.best)] = 0.0  # the check of disagreement has seen to these
+        if not np.isfinite(pull).all():
+            return math.inf  # such weights prove nothing
         ratio, _ = heaviest_ratio(self.arm_set, self.means, self.best, pull)
         return ratio
 

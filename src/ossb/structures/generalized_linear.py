@@ -22,7 +22,7 @@ from ossb.graves_lai.glm.links import IDENTITY, LARGEST, LINKS
 from ossb.graves_lai.linear import solution as linear
 from ossb.graves_lai.proof import Alternative, Arm, Support
 from ossb.models.glm import GlmModel, glm_model
-from ossb.structures.base import Bound, clear_best
+from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.listed import ListedArms
 
 FITS = {
@@ -141,13 +141,7 @@ class GeneralizedLinear(ListedArms):
         """The best arm by index, which tells arms apart where their means round to 0 or 1."""
         signed = self.sign * self.index
         leader = int(np.argmax(signed))
-        for arm in np.flatnonzero((self.arms == self.arms[leader]).all(axis=1)):
-            if arm != leader:
-                raise InputError(
-                    f"arms[{int(arm)}]",
-                    f"differ from the best arm, {self.arm_name(leader)}: two best arms, and "
-                    "C(θ) is undefined",
-                )
+        refuse_twins(self, self.arms, leader)
         return clear_best(self, signed)
 
     @cached_property

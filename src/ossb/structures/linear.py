@@ -19,7 +19,7 @@ from ossb.graves_lai.linear import solve
 from ossb.graves_lai.linear.certificate import feasible_scale
 from ossb.graves_lai.proof import Alternative, Arm, Support
 from ossb.models.linear import LinearModel, linear_model
-from ossb.structures.base import Bound, clear_best
+from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.listed import ListedArms
 
 _BEYOND = 1.1  # a witness goes that much further than its confusing parameter
@@ -69,13 +69,7 @@ class Linear(ListedArms):
     @cached_property
     def best(self) -> int:
         leader = int(np.argmax(self.rewards))
-        for arm in np.flatnonzero((self.arms == self.arms[leader]).all(axis=1)):
-            if arm != leader:
-                raise InputError(
-                    f"arms[{int(arm)}]",
-                    f"differ from the best arm, {self.arm_name(leader)}: two best arms, and "
-                    "C(θ) is undefined",
-                )
+        refuse_twins(self, self.arms, leader)
         return clear_best(self, self.rewards)
 
     def model(self) -> LinearModel:

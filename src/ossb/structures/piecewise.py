@@ -93,7 +93,7 @@ class Piecewise(Instance):
     def _check_filled(self) -> None:
         for k, piece in enumerate(self.polytopes):
             if not holds_a_point(piece, self.mean_matrix(piece.rewards.shape[1]), self.mean_space):
-                field = "A" if len(self.polytopes) == 1 else f"pieces[{k}]"
+                field = "A" if self.kind == "polytope" else f"pieces[{k}]"
                 raise InputError(field, "leave some parameter: the polytope is empty")
 
     @property
@@ -297,6 +297,8 @@ def read_piece(
         answer.append(read.vector([] if right is None else right, prefix + sides, len(matrix)))
     if size is None:
         raise InputError(prefix + "A", "have a row, or `theta` or `means` be given", "none")
+    if size == 0:
+        raise InputError(prefix + "A", "have at least one column: a parameter has entries", "none")
     A, b, A_eq, b_eq = answer
     return A.reshape(-1, size), b, A_eq.reshape(-1, size), b_eq
 

@@ -75,7 +75,10 @@ class Polytope(Piecewise):
 def known_size(theta: Any, means: Any) -> int | None:
     """Number of entries of a parameter, from whatever says it."""
     if theta is not None:
-        return int(read.vector(theta, "theta").size)
+        size = int(read.vector(theta, "theta").size)
+        if size == 0:
+            raise InputError("theta", "hold at least one number", "none")
+        return size
     if means is not None and np.size(means):
         return int(read.matrix(means, "means").shape[1])
     return None
