@@ -19,6 +19,7 @@ LIST_KEY = "instances"  # a TOML file has no list at its top: it stands under th
 def load(source: str | Path) -> tuple[list[Instance], bool]:
     """Instances of a file (``-`` for standard input), and whether the file held a list."""
     content = parse(_text(source), str(source))
+    _refuse_others(content, str(source))
     if isinstance(content, list):
         return _entries(content), True
     if isinstance(content, dict) and LIST_KEY in content and "structure" not in content:
@@ -27,6 +28,16 @@ def load(source: str | Path) -> tuple[list[Instance], bool]:
             raise InputError(extra[0], f"not stand beside {LIST_KEY}")
         return _entries(content[LIST_KEY]), True
     return [from_dict(content)], False
+
+
+def _refuse_others(content: Any, name: str) -> None:
+    """Say what a file is for, where it is one of our others."""
+    if not isinstance(content, dict) or "structure" in content:
+        return
+    if "policies" in content:
+        raise InputError(name, "hold an instance: this is an experiment, for `ossb run`")
+    if content.get("format") == "ossb certificate":
+        raise InputError(name, "hold an instance: this is a certificate, for `ossb verify`")
 
 
 def from_dict(content: Any) -> Instance:

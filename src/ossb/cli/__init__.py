@@ -88,6 +88,9 @@ def main() -> None:
     except OssbError as error:
         _fail(str(error), EXIT_CODES.get(type(error).__name__, FAILED))
     except USAGE_ERROR as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help, of many lines
+            typer.echo(error.format_message(), err=True)
+            sys.exit(BAD_INPUT)
         _fail(error.format_message(), BAD_INPUT)
     except (typer.Abort, KeyboardInterrupt):
         _fail("interrupted", INTERRUPTED)

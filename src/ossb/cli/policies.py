@@ -33,7 +33,7 @@ def policies(
 
     table = Table()
     for heading in ("policy", "parameters", "structures", "reference"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")  # a long word goes on below, never cut short
     for kind in POLICIES.values():
         parameters = ", ".join(f"{k}={v}" for k, v in kind.parameters.items())
         table.add_row(kind.name, parameters, ", ".join(kind.structures), kind.reference)

@@ -30,7 +30,9 @@ def serve(
     choice(log_level, "log-level", ("debug", "info", "warning", "error"))
     for package in ("httptools", "starlette", "uvicorn"):
         if find_spec(package) is None:
-            must = f"have {package} installed: pip install ossb[service]"
+            must = (
+                f'have {package} installed: pip install "ossb[service]" (a checkout: ".[service]")'
+            )
             raise InputError("ossb serve", must)
     from ossb.campaigns import open_storage
 

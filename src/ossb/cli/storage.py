@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from ossb.errors import OssbError
+
 STORAGE = "sqlite:///ossb.db"
 PAGE = 1000
 
@@ -141,7 +143,13 @@ class BehindService:
 def campaigns(storage: str, token: str | None) -> Iterator[Campaigns]:
     """The campaigns of a storage URL, let go of at the end."""
     with opened(storage, token) as found:
-        yield InStore(found[0]) if found[0] is not None else BehindService(found[1])
+        try:
+            yield InStore(found[0]) if found[0] is not None else BehindService(found[1])
+        except OssbError as error:
+            # other URLs may hold a password
+            if str(error).startswith("there is no campaign") and storage.startswith("sqlite:"):
+                error.args = (f"{error} in {storage}",)
+            raise
 
 
 @contextmanager

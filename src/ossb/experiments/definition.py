@@ -138,6 +138,11 @@ def _whole(given: Mapping[str, Any]) -> bool:
 
 def parse(keys: Mapping[str, Any], folder: Path = Path()) -> Experiment:
     """The experiment that a mapping of keys describes; unknown keys are errors."""
+    if "structure" in keys:
+        must = (
+            "stand under [[instances]]; one instance alone is for `ossb bound` or `ossb simulate`"
+        )
+        raise InputError("structure", must)
     for key in keys:
         if key not in KEYS:
             near = difflib.get_close_matches(str(key), KEYS, 1)

@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import logging
 import resource
 import signal
 import socket
@@ -118,6 +119,7 @@ def serve(store: Storage, host: str, port: int, log_level: str = "info") -> None
             if announce is not None:
                 announce(_own_url(host, port))
             service.warm()
+            logs.say(logging.INFO, "serving", url=_own_url(host, port))
             Server(config, service).run([listening])
     finally:
         service.close()

@@ -50,7 +50,7 @@ AT_ONCE = Timing()
 
 def simulate(
     instance: Any,
-    policies: Sequence[str | Mapping[str, Any]],
+    policies: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]],
     horizon: int,
     trials: int = 100,
     seed: int = 0,
@@ -70,7 +70,7 @@ def simulate(
     Parameters
     ----------
     policies
-        Names, ``"name:key=value,…"`` or ``{"name": …, key: value}``.
+        Names, ``"name:key=value,…"`` or ``{"name": …, key: value}``; one alone needs no list.
     batch
         Observations are told in batches of this many rounds.
     delay
@@ -84,7 +84,8 @@ def simulate(
     trials = integer(trials, "trials", least=1)
     workers = integer(workers, "workers", least=1)
     timing = Timing(integer(batch, "batch", least=1), integer(delay, "delay"))
-    chosen = [read_policy(entry) for entry in policies]
+    entries = [policies] if isinstance(policies, str | Mapping) else policies
+    chosen = [read_policy(entry) for entry in entries]
     made = [policy(name, instance, **parameters) for name, parameters in chosen]
     if instance.n_arms is None:
         return _simulate_implicit(instance, chosen, made, horizon, trials, seed, timing, progress)
