@@ -20,6 +20,8 @@ AGAIN = (408, 429, 502, 503, 504)  # statuses after which the same call may succ
 ROWS = 2000  # of data from before, in one call
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
 
+JITTER = random.Random()  # a stream of its own: the caller's seeds are the caller's
+
 
 class Decision(NamedTuple):
     """What to do next."""
@@ -222,7 +224,7 @@ class Client:
                 where = f"{self._host}:{self._port}"
                 raise Unreachable(f"the service at {where} does not answer: {failure}")
             # spread out, so that many clients do not come back all at once
-            self._sleep(max(wait, pause * (0.5 + random.random() / 2)))
+            self._sleep(max(wait, pause * (0.5 + JITTER.random() / 2)))
             pause = min(2 * pause, LONGEST_PAUSE)
 
     def _once(
