@@ -1,6 +1,6 @@
 """Slope of regret against ln t beside the Graves–Lai constant, on every structure.
 
-    python benchmarks/slope.py [--quick] [--only NAME] [--policy ossb] [--out DIR]
+    python benchmarks/slope.py [--quick] [--only NAME] [--policy ossb] [--trials N] [--out DIR]
 
 For ``ossb`` and ``hgl``: (R(t) − R(t/10)) / (C(θ) ln 10) with its standard error over trials, for
 each of the last decades, and plays of each arm over c(x, θ) ln T.  The instances have one best
@@ -199,6 +199,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="compiled structures, few rounds")
     parser.add_argument("--only", help="one structure")
     parser.add_argument("--policy", choices=sorted(COMPILED), help="one policy")
+    parser.add_argument("--trials", type=int, help="trials of each policy")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("results/slope"))
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -216,6 +217,7 @@ def main():
                 if options.policy and options.policy != policy:
                     continue
                 horizon, trials = QUICK[policy] if options.quick else run
+                trials = options.trials or trials
                 result = ossb.simulate(case.instance, [policy], horizon, trials, 1).policies[0]
                 shown = slopes(result, solution.value), plays(result, solution.rates)
                 line = row(name, policy, trials, solution.value, *shown)
