@@ -77,9 +77,14 @@ class Server:
         raise RuntimeError((self.folder / "log").read_text())
 
     def kill(self):
-        """kill −9."""
+        """kill −9; over when its children, which may serve for a moment longer, are gone too."""
+        import psutil
+
+        children = psutil.Process(self.process.pid).children(recursive=True)
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+        for child in psutil.wait_procs(children, timeout=10)[1]:
+            child.kill()
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:
