@@ -149,7 +149,7 @@ def test_what_is_no_certificate_is_refused(damage, message, content, tmp_path):
 def test_what_is_no_json_is_refused(text, tmp_path):
     path = tmp_path / "proof.json"
     path.write_text(text)
-    with pytest.raises(InputError, match="`certificate` must be JSON"):
+    with pytest.raises(InputError, match="`certificate` must be a file that"):
         certificates.read(path)
 
 

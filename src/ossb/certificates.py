@@ -45,7 +45,9 @@ def read(path: str | Path) -> list[Bound]:
     except OSError as error:
         raise InputError("certificate", f"be a readable file: {error}") from None
     except (ValueError, RecursionError) as error:
-        raise InputError("certificate", f"be JSON: {error}") from None
+        raise InputError(
+            "certificate", f"be a file that `bound --certificate` wrote: {error}"
+        ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError("format", f"be {FORMAT!r}")
     if content.get("version") != VERSION:

@@ -165,3 +165,9 @@ def test_the_file_of_an_instance():
     assert repr(instance) == "<Classical gaussian>"
     assert repr(Classical(n_arms=2, name="x")) == "<Classical 'x' gaussian>"
     assert not instance.theta.flags.writeable
+
+
+@pytest.mark.parametrize("wrong", ["arms.toml", {"structure": "classical", "theta": [0.1, 0.2]}])
+def test_what_is_no_structure_is_refused_by_name(wrong):
+    with pytest.raises(InputError, match=r"`instance` must be a structure such as Classical"):
+        bound(wrong)

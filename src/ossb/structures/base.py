@@ -169,6 +169,10 @@ def bound(instance: Structure, gap: float = 1e-6) -> Bound:
     gap = read.number(gap, "gap")
     if not 0 < gap < 1:
         raise InputError("gap", "lie in (0, 1)", gap)
+    if not hasattr(instance, "known"):
+        raise InputError(
+            "instance", "be a structure such as Classical(…); load reads a file", instance
+        )
     if not instance.known:
         raise InputError(instance.parameter, "be given: a bound is about a true parameter")
     started = time.perf_counter()
