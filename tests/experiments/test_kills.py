@@ -90,4 +90,4 @@ def test_twenty_kills(workers, kills, whole, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_fifty_kills(workers, whole, tmp_path):
-    kill_and_resume(tmp_path / "out", workers, 50, whole)
+    assert len(kill_and_resume(tmp_path / "out", workers, 50, whole)) == 50
