@@ -56,4 +56,6 @@ def dress(axis: Any, logarithmic: bool) -> None:
     axis.set_xlabel("rounds t, logarithmic" if logarithmic else "rounds t")
     if logarithmic:
         axis.set_xscale("log")
+    else:
+        axis.locator_params(axis="x", nbins=3)  # long horizons have wide numbers
     axis.spines[["top", "right"]].set_visible(False)
