@@ -29,7 +29,7 @@ class LinearMemory(NamedTuple):
     arms: np.ndarray  # (span, K), coordinates in the span of the arms
     coordinates: np.ndarray  # (slots, span, K + 2 span); the last span columns are G₁⁻¹
     held: np.ndarray  # (slots + 1, 4, K): η/2, ω, ρ, prices; the last is Newton's trial
-    lists: np.ndarray  # int64 (slots, 2, capacity): columns and rows, active ones first
+    lists: np.ndarray  # int64 (slots + 1, 2, capacity): columns and rows, active ones first
     size: np.ndarray  # int64 (slots, 9)
     slot_of: np.ndarray  # int64 (K,), the slot of each leader or -1
     statistic: np.ndarray  # int64 (6,)
@@ -52,7 +52,7 @@ def start(arms: np.ndarray, slots: int = MOST_SLOTS) -> LinearMemory:
         arms=reduced,
         coordinates=np.zeros((slots, span, n_arms + 2 * span)),
         held=np.zeros((slots + 1, 4, n_arms)),
-        lists=np.zeros((slots, 2, work.row.shape[1]), np.int64),
+        lists=np.zeros((slots + 1, 2, work.row.shape[1]), np.int64),
         size=size,
         slot_of=np.full(n_arms, -1, np.int64),
         statistic=np.zeros(6, np.int64),

@@ -17,6 +17,8 @@ from ossb.graves_lai.linear.memory import (
     COLD,
     DESIGN,
     FAILURES,
+    HELD_COLUMNS,
+    HELD_ROWS,
     LEADER,
     NEWTON,
     OMEGA,
@@ -59,30 +61,47 @@ def inverse_gaps(means: np.ndarray, leader: int, out: np.ndarray) -> None:
 
 
 @kernel
+def bring_forward(active: np.ndarray, count: int, members: np.ndarray, held: int) -> int:
+    """List the active arms first, in their order; the length of the list then."""
+    for e in range(count):
+        place = e
+        while place < held and members[place] != active[e]:
+            place += 1
+        if place == held:
+            held = min(held + 1, members.shape[0])
+            place = held - 1
+        members[place] = members[e]
+        members[e] = active[e]
+    return held
+
+
+@kernel
 def take_trial(
-    rank: int,
     coordinates: np.ndarray,
     held: np.ndarray,
     lists: np.ndarray,
     size: np.ndarray,
     trial: np.ndarray,
+    active: np.ndarray,
+    n: int,
+    m: int,
     shape: np.ndarray,
 ) -> None:
     """Hold the solution that Newton's method has left in ``trial``."""
-    for e in range(size[PLAYED]):
-        held[DESIGN, lists[0, e]] = 0.0
-    for e in range(size[WEIGHTED]):
-        held[OMEGA, lists[1, e]] = 0.0
-    size[PLAYED] = size[SUPPORT]
-    size[WEIGHTED] = size[ACTIVE]
-    for e in range(size[PLAYED]):
-        held[DESIGN, lists[0, e]] = trial[DESIGN, lists[0, e]]
-    for e in range(size[WEIGHTED]):
-        held[OMEGA, lists[1, e]] = trial[OMEGA, lists[1, e]]
-    n_arms = held.shape[1]
+    n_arms, rank = held.shape[1], size[RANK]
+    size[HELD_COLUMNS] = bring_forward(active[0], n, lists[0], size[HELD_COLUMNS])
+    size[HELD_ROWS] = bring_forward(active[1], m, lists[1], size[HELD_ROWS])
+    size[SUPPORT] = size[PLAYED] = n
+    size[ACTIVE] = size[WEIGHTED] = m
     for z in range(n_arms):
+        held[DESIGN, z] = 0.0
+        held[OMEGA, z] = 0.0
         held[RHO, z] = trial[RHO, z]
         held[ARM_COST, z] = trial[ARM_COST, z]
+    for e in range(n):
+        held[DESIGN, active[0, e]] = trial[DESIGN, active[0, e]]
+    for e in range(m):
+        held[OMEGA, active[1, e]] = trial[OMEGA, active[1, e]]
     first = n_arms + coordinates.shape[0]
     for i in range(rank):
         for j in range(rank):
@@ -99,6 +118,7 @@ def resolve(slot: int, leader: int, tolerance: float, gap: float, memory: Linear
     arms, coordinates = memory.arms, memory.coordinates[slot]
     held, trial = memory.held[slot], memory.held[memory.held.shape[0] - 1]
     lists, size = memory.lists[slot], memory.size[slot]
+    active = memory.lists[memory.lists.shape[0] - 1]
     arm, cube = ws.arm, ws.cube
     solved = False
     for stage in range(3):  # Newton; warm and Newton; cold and Newton
@@ -118,10 +138,15 @@ def resolve(slot: int, leader: int, tolerance: float, gap: float, memory: Linear
                     continue
             keep(upper, coordinates, held, lists, size, ws)
             gap = verify(arm, held, lists, size[PLAYED], size[WEIGHTED])
-        fresh = newton(size[RANK], coordinates, held, lists, size[SUPPORT], size[ACTIVE], trial, ws)
+        n, m = size[SUPPORT], size[ACTIVE]
+        for e in range(n):
+            active[0, e] = lists[0, e]
+        for e in range(m):
+            active[1, e] = lists[1, e]
+        fresh, n, m = newton(size[RANK], coordinates, held, n, m, trial, active, tolerance, ws)
         if fresh < gap:
             gap = fresh
-            take_trial(size[RANK], coordinates, held, lists, size, trial, cube[INVERSE])
+            take_trial(coordinates, held, lists, size, trial, active, n, m, cube[INVERSE])
             if stage == 0 and gap <= tolerance:
                 statistic[NEWTON] += 1
         if solved or gap <= tolerance:

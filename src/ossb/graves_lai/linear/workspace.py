@@ -18,11 +18,13 @@ MULTIPLIER_STEP, CHANGE, BEST_WEIGHT, TRIAL_LOGARITHM = 4, 5, 6, 7
 COLUMN_ARMS_T, ROW_ARMS, ROW_IMAGES, COLUMN_LIFT, ROW_LIFT = 0, 1, 2, 3, 4
 # Matrices of Workspace.tall, one row per column or row of the working set.
 COLUMN_ARMS, COLUMN_LIFT_T, ROW_LIFT_T = 0, 1, 2
+ROWS_OF, IMAGES_OF = 1, 2  # the same two in Newton's method: the rows b_x and H⁻¹b_x
 # Matrices of Workspace.cube: on symmetric matrices, on the arms' space, of the active system.
 CURVATURE, NORMAL, SCRATCH, FACTOR, REDUCED, REDUCED_T = 0, 1, 2, 3, 4, 5
 GRAM, INVERSE, WEIGHTS, SPARE = 6, 7, 8, 9
 STACK, KEPT, IMAGES, IMAGES_T, KEPT_T, KKT, PRODUCTS, CROSSED = 10, 11, 12, 13, 14, 15, 16, 17
 VECTORS = 18
+DOTS, SHARES, BETWEEN = 10, 16, 0  # in Newton's method
 # Rows of Workspace.cube[VECTORS].
 GRADIENT, BARRIER, BEST_GRADIENT, PULL, LOAD, TOTAL, IMAGE, RESPONSE, MOVE = range(9)
 SOLUTION, SPARE_VECTOR = 9, 10
