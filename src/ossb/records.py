@@ -54,6 +54,17 @@ def can_compile(value: Any) -> bool:
     return isinstance(value, np.ndarray | float | int | bool)
 
 
+def layout(value: Any) -> Any:
+    """The types a value is made of, all through: what compiled code is specialised to."""
+    kind = type(value)
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    if isinstance(value, tuple):
+        return (name, *(layout(part) for part in value))
+    if isinstance(value, np.ndarray):
+        return (name, str(value.dtype), value.ndim, value.flags.c_contiguous)
+    return name
+
+
 def publish() -> None:
     """Make every record method known to numba; called before anything is compiled."""
     from ossb._numba import publish_method

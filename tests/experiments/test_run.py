@@ -48,7 +48,7 @@ def test_processes_and_engines_give_the_same_bytes(whole, tmp_path):
         announce=said.append,
     )
     assert contents(tmp_path / "compiled") == whole
-    assert said == ["compiling 6 combinations of policy and structure, where not cached"]
+    assert said == ["compiling 4 combinations of policy and structure, where not cached"]
     assert told[0] == ("ucb1", 1, 12)
     assert told[-1] == ("thompson", 12, 12)
 

@@ -170,7 +170,9 @@ class LinearModel(NamedTuple):
             for l in range(i):  # noqa: E741
                 centre[i] -= factor[l, i] * centre[l]
             centre[i] /= factor[i, i]
-        weakest, settled = math.inf, math.inf
+        share = 1.0 / length if length > 0.0 else 0.0
+        # the least ratios of square gap and variance, kept as fractions: no arm costs a division
+        weak, weak_square, firm, firm_square = math.inf, 1.0, math.inf, 1.0
         for x in range(self.n_arms):
             gap, square, along = 0.0, 0.0, 0.0
             for i in range(d):
@@ -180,13 +182,15 @@ class LinearModel(NamedTuple):
                 along += difference * best[i]
             if square <= 0.0:
                 continue
-            evidence = 0.5 * gap * gap / (self.sigma * self.sigma) if gap > 0.0 else 0.0
-            weakest = min(weakest, evidence / square)
-            free = square - along * along / length if length > 0.0 else square
-            if free > PARALLEL * square:
-                settled = min(settled, evidence / free)
-        memory.numbers[WEAKEST] = weakest
-        memory.numbers[SETTLED] = settled
+            evidence = gap * gap if gap > 0.0 else 0.0
+            if evidence * weak_square < weak * square:
+                weak, weak_square = evidence, square
+            free = square - along * along * share
+            if free > PARALLEL * square and evidence * firm_square < firm * free:
+                firm, firm_square = evidence, free
+        scale = 0.5 / (self.sigma * self.sigma)
+        memory.numbers[WEAKEST] = scale * weak / weak_square
+        memory.numbers[SETTLED] = scale * firm / firm_square
 
     def weigh(self, tally: Tally, memory: LinearLook) -> int:
         arms, squares, d = self.features, memory.squares, self.features.shape[0]

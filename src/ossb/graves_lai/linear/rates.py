@@ -51,9 +51,16 @@ def inverse_gaps(means: np.ndarray, leader: int, out: np.ndarray) -> None:
     """
     n_arms = means.shape[0]
     top = means[leader]
-    lowest = top
-    for z in range(n_arms):
-        lowest = min(lowest, means[z])
+    l0, l1, l2, l3 = top, top, top, top
+    blocks = n_arms - n_arms % 4
+    for z in range(0, blocks, 4):
+        l0 = min(l0, means[z])
+        l1 = min(l1, means[z + 1])
+        l2 = min(l2, means[z + 2])
+        l3 = min(l3, means[z + 3])
+    for z in range(blocks, n_arms):
+        l0 = min(l0, means[z])
+    lowest = min(min(l0, l1), min(l2, l3))
     floor = max(FLOOR * (top - lowest), max(1e-12 * abs(top), 1e-60))
     for z in range(n_arms):
         out[z] = 1.0 / max(top - means[z], floor)
