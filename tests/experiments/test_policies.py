@@ -1,5 +1,7 @@
 """A user's own policies, beside ours."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -50,7 +52,8 @@ def test_a_file_beside_the_experiment(tmp_path):
 
 def test_editing_a_policy_changes_its_key(monkeypatch):
     before = next(cells(experiment(policies=[OWN[1]]))).key
-    monkeypatch.setattr("inspect.getsource", lambda thing: "edited")
+    edited = SimpleNamespace(getsource=lambda thing: "edited")
+    monkeypatch.setattr("ossb.experiments.policies.inspect", edited)
     assert next(cells(experiment(policies=[OWN[1]]))).key != before
     assert source_of("ucb1") == ""
 

@@ -5,8 +5,9 @@ import math
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
-from ossb.graves_lai.glm.links import IDENTITY, LOG, LOGISTIC
+from ossb.graves_lai.glm.links import IDENTITY, LOG, LOGISTIC, change, divergence
 from ossb.models.base import NU, SETTLED, WEAKEST
 from ossb.models.glm import END, index_of
 from ossb.simulation import simulate
@@ -68,24 +69,56 @@ def test_separated_data_have_a_finite_estimate():
     assert memory.phi == pytest.approx(exact(instance, tally), abs=1e-3)
 
 
+def cheapest_change(model, memory, tally, arm, leader, known):
+    """The same by a general solver: the least divergence that makes an arm the leader's equal."""
+    arms = np.array(ARMS)
+    link, indices = model.observed_link, memory.indices
+
+    def cost(delta):
+        shifts = arms @ delta
+        parts = [divergence(link, u, h) for u, h in zip(indices, shifts, strict=True)]
+        pulls = [change(link, u, h) for u, h in zip(indices, shifts, strict=True)]
+        return float(tally.counts @ parts), arms.T @ (tally.counts * pulls)
+
+    rows = [arms[arm] - arms[leader], *([arms[leader]] if known else [])]
+    sides = [indices[leader] - indices[arm], 0.0]
+    meets = [
+        {"type": "eq", "fun": lambda delta, r=row, s=side: r @ delta - s}
+        for row, side in zip(rows, sides, strict=False)
+    ]
+    answer = minimize(
+        cost, np.zeros(2), jac=True, constraints=meets, method="SLSQP", options={"ftol": 1e-14}
+    )
+    return answer.fun / model.sigma**2
+
+
 @pytest.mark.parametrize("instance", KINDS.values(), ids=list(KINDS))
-def test_likelihood_ratio_by_laplace(instance):
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_likelihood_ratio(instance, known, seed):
+    model = instance.model()
+    memory, tally = model.start(), made_up(instance, seed, most=60)
+    leader = model.project(tally, memory)
+    model.test(leader, math.inf, tally, memory)
+    others = [x for x in range(5) if x != leader]
+    ratios = [cheapest_change(model, memory, tally, x, leader, known) for x in others]
+    number = SETTLED if known else WEAKEST
+    assert memory.numbers[number] == pytest.approx(min(ratios), rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["logistic", "log"])
+def test_likelihood_ratio_is_on_the_right_side_of_a_level(kind):
+    instance = KINDS[kind]
     model = instance.model()
     memory, tally = model.start(), made_up(instance, 1, most=60)
     leader = model.project(tally, memory)
     model.test(leader, math.inf, tally, memory)
-    arms = np.array(ARMS)
-    gram = (arms * (tally.counts * memory.bends)[:, None]).T @ arms
-    inverse = np.linalg.inv(gram)
-    across = arms - arms[leader]
-    gap = instance.sign * (memory.indices[leader] - memory.indices) / instance.sigma
-    spread = np.einsum("xi,ij,xj->x", across, inverse, across)
-    along = across @ inverse @ arms[leader]
-    free = spread - along**2 / (arms[leader] @ inverse @ arms[leader])
-    others = np.arange(5) != leader
-    for number, scale in ((WEAKEST, spread), (SETTLED, free)):
-        ratios = 0.5 * gap[others] ** 2 / scale[others]
-        assert memory.numbers[number] == pytest.approx(ratios.min(), rel=1e-6)
+    weakest, settled = memory.numbers[WEAKEST], memory.numbers[SETTLED]
+    for level in (0.5 * weakest, 0.99 * weakest, 1.01 * weakest, 3.0 * weakest):
+        model.test(leader, level, tally, memory)
+        assert (memory.numbers[WEAKEST] >= level) == (weakest >= level)
+        if weakest < level:
+            assert (memory.numbers[SETTLED] >= level) == (settled >= level)
 
 
 def test_gain_is_the_fall_of_expected_improvement():

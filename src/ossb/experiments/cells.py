@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ossb.experiments.code import code_of
 from ossb.experiments.definition import Experiment
 from ossb.experiments.policies import own_parameters, policy_of, source_of
 from ossb.instances import from_dict
@@ -47,6 +48,7 @@ class Cell:
     batch: int
     delay: int
     source: str  # digest of a policy that is not ours
+    code: str  # digest of what plays it
 
     @property
     def label(self) -> str:
@@ -68,6 +70,7 @@ class Cell:
             "batch": self.batch,
             "delay": self.delay,
             "source": self.source,
+            "code": self.code,
         }
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -77,12 +80,11 @@ def cells(experiment: Experiment) -> Iterator[Cell]:
     """All cells of an experiment; what cannot be played is refused here."""
     for number, named in enumerate(experiment.instances):
         instance: Any = named.instance
-        if instance.n_arms is not None:
-            environment_of(instance)
+        environment = environment_of(instance) if instance.n_arms is not None else None
         content = instance.to_dict()
         digest = instance_key(content)
         for name, parameters in experiment.policies:
-            policy_of(name, instance, parameters)
+            code = code_of(policy_of(name, instance, parameters), environment)
             own = own_parameters(name, parameters)
             for first in range(0, experiment.trials, experiment.block):
                 yield Cell(
@@ -99,6 +101,7 @@ def cells(experiment: Experiment) -> Iterator[Cell]:
                     experiment.batch,
                     experiment.delay,
                     source_of(name),
+                    code,
                 )
 
 

@@ -1,20 +1,15 @@
 """``run``: play what is missing of an experiment."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from ossb.errors import InputError
 from ossb.experiments.cells import Cell, cells
 from ossb.experiments.definition import Experiment
 from ossb.experiments.ledger import Ledger
-from ossb.experiments.policies import policy_of
-from ossb.experiments.workers import Workers, workers_for
+from ossb.experiments.schedule import Schedule, schedule
+from ossb.experiments.workers import workers_for
 from ossb.fields import integer
-from ossb.instances import from_dict
-from ossb.records import layout
-from ossb.simulation.environment import environment_of
 
 Progress = Callable[[Cell, int, int], None]  # (finished cell, cells done, cells in all)
 
@@ -49,9 +44,17 @@ def run(
         mine = [cell for i, cell in enumerate(grid) if i % of == place - 1]
         missing = [cell for cell in mine if cell.key not in finished]
         done = len(mine) - len(missing)
+        plan = Schedule(missing, set())
         if missing and compiled and scheduler is None:
-            _compile(missing, players, announce)
-        for cell, part, seconds in players.play(missing):
+            plan = schedule(missing)
+            if announce is not None:
+                count = len(plan.warming)
+                announce(
+                    f"compiling {count} combinations of policy and structure, where not cached"
+                )
+        for cell, part, seconds in players.play(plan.cells):
+            if cell.key in plan.warming:
+                continue
             ledger.enter(cell, part, seconds)
             done += 1
             if progress is not None:
@@ -59,25 +62,3 @@ def run(
     finally:
         players.close()
     return ledger
-
-
-def _compile(
-    missing: Iterable[Cell], players: Workers, announce: Callable[[str], None] | None
-) -> None:
-    """Compile each combination once, side by side, before the processes that share the cache."""
-    named: dict[tuple[str, str, str], Cell] = {}
-    for cell in missing:
-        kind, family = cell.instance["structure"], cell.instance["observation"]
-        named.setdefault((cell.label, str(kind), str(family)), cell)
-    first: dict[str, Cell] = {}
-    for cell in named.values():  # two policies may be one record with other numbers in it
-        instance: Any = from_dict(cell.instance)
-        types = [layout(policy_of(cell.policy, instance, cell.parameters))]
-        if instance.n_arms is not None:
-            types.append(layout(environment_of(instance)))
-        first.setdefault(f"{types} {cell.batch > 1 or cell.delay > 0}", cell)
-    if announce is not None:
-        announce(f"compiling {len(first)} combinations of policy and structure, where not cached")
-    short = [replace(cell, checkpoints=(1,), last=cell.first + 1) for cell in first.values()]
-    for _ in players.play(short):
-        pass

@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.glm.links import LARGEST, LOG, LOGISTIC, change, curvature, mean
+from ossb.graves_lai.glm.links import IDENTITY, LARGEST, LOG, LOGISTIC, change, curvature, mean
 from ossb.graves_lai.glm.warm import GlmMemory
 from ossb.graves_lai.glm.warm import rates as program_rates
 from ossb.graves_lai.glm.warm import start as start_program
 from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
 from ossb.kernels import kernel
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
+from ossb.models.glm_ratio import Scratch, least_ratio, new_scratch, solve_factored
 from ossb.models.least_squares import quadratic_form
 from ossb.models.normal import FAR, density, tail
 from ossb.models.spanning import spanning_arms
@@ -50,6 +51,7 @@ class GlmLook(NamedTuple):
     squares: np.ndarray  # float64 (4, d, d): Σ n b″ x xᵀ, W, M and scratch
     vectors: np.ndarray  # float64 (3, d): gradient, step, scratch
     program: GlmMemory
+    space: Scratch
 
 
 GRAM, INVERSE, SPREAD, FACTOR = 0, 1, 2, 3
@@ -67,20 +69,6 @@ def index_of(link: int, value: float) -> float:
     if link == LOG:
         return max(math.log(value), -END) if value > 0.0 else -END
     return value
-
-
-@kernel
-def solve_factored(factor: np.ndarray, vector: np.ndarray) -> None:
-    """vector ← (RᵀR)⁻¹ vector, R upper triangular."""
-    n = vector.shape[0]
-    for i in range(n):
-        for k in range(i):
-            vector[i] -= factor[k, i] * vector[k]
-        vector[i] /= factor[i, i]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            vector[i] -= factor[i, k] * vector[k]
-        vector[i] /= factor[i, i]
 
 
 @record
@@ -127,6 +115,7 @@ class GlmModel(NamedTuple):
             np.zeros((4, d, d)),
             np.zeros((3, d)),
             start_program(self.rows),
+            new_scratch(d, n),
         )
 
     def unseen(self, tally: Tally) -> int:
@@ -182,7 +171,7 @@ class GlmModel(NamedTuple):
             for k in range(d):
                 best[i] += inverse[i, k] * self.features[k, leader]
             length += best[i] * self.features[i, leader]
-        weakest, settled = math.inf, math.inf
+        weakest, settled, walds = math.inf, math.inf, memory.space.walds
         for x in range(self.n_arms):
             square, along = 0.0, 0.0
             for i in range(d):
@@ -191,13 +180,21 @@ class GlmModel(NamedTuple):
                     image += inverse[i, k] * (self.features[k, x] - self.features[k, leader])
                 square += image * (self.features[i, x] - self.features[i, leader])
                 along += best[i] * (self.features[i, x] - self.features[i, leader])
+            walds[0, x], walds[1, x] = math.inf, math.inf
             if x == leader or square <= 0.0:
                 continue
             gap = max(self.sign * (memory.indices[leader] - memory.indices[x]), 0.0) / self.sigma
-            weakest = min(weakest, 0.5 * gap * gap / square)
+            walds[0, x] = 0.5 * gap * gap / square
             free = square - along * along / length if length > 0.0 else square
             if free > PARALLEL * square:
-                settled = min(settled, 0.5 * gap * gap / free)
+                walds[1, x] = 0.5 * gap * gap / free
+            weakest = min(weakest, walds[0, x])
+            settled = min(settled, walds[1, x])
+        if self.observed_link != IDENTITY:  # else the divergences are quadratic
+            link, arms, index = self.observed_link, self.features, memory.indices
+            weakest = least_ratio(link, arms, index, leader, False, level, tally, memory.space)
+            if weakest < level or level == math.inf:
+                settled = least_ratio(link, arms, index, leader, True, level, tally, memory.space)
         memory.numbers[WEAKEST] = weakest
         memory.numbers[SETTLED] = settled
 

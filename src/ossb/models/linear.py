@@ -42,6 +42,18 @@ UNSEEN = 1e-12  # ridge of the likelihood ratio, relative to the mean eigenvalue
 PARALLEL = 1e-12  # share of a direction below which the leader shows all of it
 
 
+class LinearScratch(NamedTuple):
+    """Work arrays; nothing in them outlives a call."""
+
+    images: np.ndarray  # float64 (d, n_arms)
+    ratios: np.ndarray  # float64 (3, n_arms)
+
+    @property
+    def scratch(self) -> bool:
+        """A memory that is saved leaves these out."""
+        return True
+
+
 class LinearLook(NamedTuple):
     """The common look, the regression behind it, and the solutions held for the rates."""
 
@@ -50,7 +62,7 @@ class LinearLook(NamedTuple):
     gain: np.ndarray
     numbers: np.ndarray
     squares: LeastSquares
-    images: np.ndarray  # float64 (d, n_arms): scratch
+    space: LinearScratch
     solver: SolverMemory
 
 
@@ -86,6 +98,21 @@ def whiten(arms: np.ndarray, gram: np.ndarray, factor: np.ndarray, out: np.ndarr
     return True
 
 
+@kernel
+def smallest(values: np.ndarray) -> float:
+    """The minimum, in four strands: one comparison need not wait for the last."""
+    m0, m1, m2, m3 = math.inf, math.inf, math.inf, math.inf
+    blocks = values.shape[0] - values.shape[0] % 4
+    for z in range(0, blocks, 4):
+        m0 = min(m0, values[z])
+        m1 = min(m1, values[z + 1])
+        m2 = min(m2, values[z + 2])
+        m3 = min(m3, values[z + 3])
+    for z in range(blocks, values.shape[0]):
+        m0 = min(m0, values[z])
+    return min(min(m0, m1), min(m2, m3))
+
+
 @record
 class LinearModel(NamedTuple):
     """Arms whose mean is ⟨φ, x⟩.
@@ -116,7 +143,7 @@ class LinearModel(NamedTuple):
             np.zeros(n),
             np.zeros(4),
             new_least_squares(d, n),
-            np.zeros((d, n)),
+            LinearScratch(np.zeros((d, n)), np.zeros((3, n))),
             start_solver(self.features.T),
         )
 
@@ -155,7 +182,7 @@ class LinearModel(NamedTuple):
     def test(self, leader: int, level: float, tally: Tally, memory: LinearLook) -> None:
         memory.numbers[WEAKEST] = 0.0
         memory.numbers[SETTLED] = 0.0
-        squares, images = memory.squares, memory.images
+        squares, images = memory.squares, memory.space.images
         follow(self.features, tally.counts, tally, TOLD, False, squares)
         factor = squares.square[TOLD, FACTOR]
         if not whiten(self.features, squares.square[TOLD, GRAM], factor, images):
@@ -171,26 +198,31 @@ class LinearModel(NamedTuple):
                 centre[i] -= factor[l, i] * centre[l]
             centre[i] /= factor[i, i]
         share = 1.0 / length if length > 0.0 else 0.0
-        # the least ratios of square gap and variance, kept as fractions: no arm costs a division
-        weak, weak_square, firm, firm_square = math.inf, 1.0, math.inf, 1.0
+        gaps, squares_of, along = (
+            memory.space.ratios[0],
+            memory.space.ratios[1],
+            memory.space.ratios[2],
+        )
         for x in range(self.n_arms):
-            gap, square, along = 0.0, 0.0, 0.0
-            for i in range(d):
-                difference = images[i, x] - best[i]
-                gap -= difference * centre[i]
-                square += difference * difference
-                along += difference * best[i]
-            if square <= 0.0:
-                continue
-            evidence = gap * gap if gap > 0.0 else 0.0
-            if evidence * weak_square < weak * square:
-                weak, weak_square = evidence, square
-            free = square - along * along * share
-            if free > PARALLEL * square and evidence * firm_square < firm * free:
-                firm, firm_square = evidence, free
+            gaps[x] = 0.0
+            squares_of[x] = 0.0
+            along[x] = 0.0
+        for i in range(d):
+            own, middle = best[i], centre[i]
+            for x in range(self.n_arms):
+                difference = images[i, x] - own
+                gaps[x] -= difference * middle
+                squares_of[x] += difference * difference
+                along[x] += difference * own
+        for x in range(self.n_arms):
+            square = squares_of[x]
+            free = square - along[x] * along[x] * share
+            gap = gaps[x] if gaps[x] > 0.0 else 0.0
+            gaps[x] = gap * gap / square if square > 0.0 else math.inf
+            along[x] = gap * gap / free if free > PARALLEL * square else math.inf
         scale = 0.5 / (self.sigma * self.sigma)
-        memory.numbers[WEAKEST] = scale * weak / weak_square
-        memory.numbers[SETTLED] = scale * firm / firm_square
+        memory.numbers[WEAKEST] = scale * smallest(gaps)
+        memory.numbers[SETTLED] = scale * smallest(along)
 
     def weigh(self, tally: Tally, memory: LinearLook) -> int:
         arms, squares, d = self.features, memory.squares, self.features.shape[0]
@@ -201,35 +233,45 @@ class LinearModel(NamedTuple):
         for i in range(d):
             for l in range(d):  # noqa: E741
                 matrix[i, l] = 0.0
-        chances, improvements, largest = 0.0, 0.0, 0.0
-        difference, image = squares.line[TOLD, IMAGE], squares.line[ASKED, IMAGE]
+        images, spreads, scores = (
+            memory.space.images,
+            memory.space.ratios[0],
+            memory.space.ratios[1],
+        )
         for x in range(self.n_arms):
-            if x == leader:
-                continue
-            for i in range(d):
-                difference[i] = arms[i, x] - arms[i, leader]
-            square = 0.0
-            for i in range(d):
-                total = 0.0
-                for l in range(d):  # noqa: E741
-                    total += inverse[i, l] * difference[l]
-                image[i] = total
-                square += total * difference[i]
-            if not square > 0.0:
-                continue
-            spread = math.sqrt(square)
-            z = (memory.rewards[leader] - memory.rewards[x]) / (self.sigma * spread)
-            if z > FAR:
+            spreads[x] = 0.0
+        for i in range(d):  # W(x_j − x_b), and its product with x_j − x_b
+            own = 0.0
+            for l in range(d):  # noqa: E741
+                own += inverse[i, l] * arms[l, leader]
+            for x in range(self.n_arms):
+                images[i, x] = -own
+            for l in range(d):  # noqa: E741
+                weight = inverse[i, l]
+                for x in range(self.n_arms):
+                    images[i, x] += weight * arms[l, x]
+            top = arms[i, leader]
+            for x in range(self.n_arms):
+                spreads[x] += images[i, x] * (arms[i, x] - top)
+        best, sigma = memory.rewards[leader], self.sigma
+        for x in range(self.n_arms):
+            spread = math.sqrt(spreads[x]) if spreads[x] > 0.0 else 0.0
+            spreads[x] = spread
+            scores[x] = (best - memory.rewards[x]) / (sigma * spread) if spread > 0.0 else math.inf
+        chances, improvements, largest = 0.0, 0.0, 0.0
+        for x in range(self.n_arms):
+            z, spread = scores[x], spreads[x]
+            if x == leader or z > FAR:
                 continue
             chance, height = tail(z), density(z)
-            expected = self.sigma * spread * max(height - z * chance, 0.0)
+            expected = sigma * spread * max(height - z * chance, 0.0)
             chances += chance
             improvements += expected
             largest = max(largest, expected)
-            weight = 0.5 * self.sigma * height / spread
+            weight = 0.5 * sigma * height / spread
             for i in range(d):
                 for l in range(i, d):  # noqa: E741
-                    matrix[i, l] += weight * image[i] * image[l]
+                    matrix[i, l] += weight * images[i, x] * images[l, x]
         quadratic_form(arms, matrix, memory.gain)
         for x in range(self.n_arms):
             memory.gain[x] /= 1.0 + leverage[x]

@@ -46,6 +46,7 @@ from ossb.kernels import kernel, separate_kernel
 
 MOST_ITERATIONS = 20
 MOST_CHANGES = 8
+FAR_OFF = 10.0  # residual from which the held active set says little
 RIDGE = 1e-12
 FAILED = 2.0  # no gap is as large
 WHOLE, BROKEN = -1, -2  # steps that no unknown stops
@@ -303,8 +304,10 @@ def newton(
     if not newton_start(rank, coordinates, held, active, n, m, ws):
         return FAILED, n, m
     changes = 0
-    for _ in range(MOST_ITERATIONS):
+    for iteration in range(MOST_ITERATIONS):
         worst = newton_residual(n, m, rank, ws)
+        if iteration == 0 and worst > FAR_OFF:
+            return FAILED, n, m
         if not worst < 1e100 or changes > MOST_CHANGES or n == 0 or m == 0:
             return FAILED, n, m
         if worst < 0.1 * tolerance:
