@@ -17,7 +17,7 @@ from ossb.campaigns.journal import Journal
 from ossb.campaigns.snapshots import Unusable, fingerprint, load, to_bytes
 from ossb.campaigns.state import State
 from ossb.campaigns.storage.memory import MemoryStorage
-from ossb.errors import InputError
+from ossb.errors import InputError, OssbError
 
 BERNOULLI = {"structure": "classical", "observation": "bernoulli", "n_arms": 3}
 JOURNALS = Path(__file__).parent / "journals"
@@ -346,6 +346,42 @@ def test_two_servers_on_one_database_tell_one_story(database, clock, monkeypatch
     assert print_of(servers[0]) == print_of(servers[1]) == print_of(again(servers[0]))
     assert servers[0].describe()["rounds"] == 80
     assert servers[1].check() == 161
+    for store in stores:
+        store.close()
+
+
+def rounds(campaign, count):
+    for i in range(count):
+        (decision,) = campaign.ask()
+        campaign.tell(decision.id, i % 2)
+
+
+def test_a_server_long_alone_sees_what_another_did(database, clock, monkeypatch):
+    monkeypatch.setattr(journal_module, "LONELY", 5)
+    monkeypatch.setattr(journal_module, "LOOK_EVERY", 1e9)  # never again, but for a reason
+    stores = [open_storage(database), open_storage(database)]
+    one, other = (opened(store, clock) for store in stores)
+    rounds(one, 6)
+    looks = []
+    read = stores[0].read
+    monkeypatch.setattr(stores[0], "read", lambda *at: looks.append(at) or read(*at))
+    rounds(one, 3)
+    assert looks == []  # alone for long: no look before an event
+    (early,) = one.ask()
+    assert one.tell(early.id, 1) == "recorded"
+    other.void(early.id)
+    assert one.tell(early.id, 1) == "recorded"  # not `same`, as the old state would have it
+    rounds(one, 6)
+    (theirs,) = other.ask()
+    assert one.tell(theirs.id, 0) == "recorded"  # a decision that it had not heard of
+    rounds(one, 6)
+    (last,) = other.ask(key="theirs")
+    assert one.ask(key="theirs") == [last]
+    rounds(one, 6)
+    other.close()
+    with pytest.raises(OssbError, match="is closed"):
+        one.ask()
+    assert print_of(one) == print_of(other) == print_of(again(other))
     for store in stores:
         store.close()
 

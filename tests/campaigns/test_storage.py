@@ -4,6 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import wait
 
 import pytest
@@ -271,4 +272,30 @@ def test_a_writer_outlives_what_goes_wrong_in_a_commit():
         writer.append("a", chain(1), GENESIS).result(10)
     writer.append("a", chain(1), GENESIS).result(10)
     writer.close()
+    writer.close()
+
+
+def test_a_writer_lingers_for_company_and_only_then():
+    groups, go = [], threading.Event()
+
+    def commit(group):
+        groups.append(len(group))
+        go.wait(10)
+        return {}
+
+    def append_to(writer, number):
+        return writer.append(f"c{number}", chain(1), GENESIS)
+
+    writer = Writer(commit, linger=0.2)
+    waiting = [append_to(writer, 0)]
+    while not groups:
+        time.sleep(0.001)
+    waiting += [append_to(writer, number) for number in (1, 2)]
+    go.set()
+    wait(waiting)  # one alone, then two that came meanwhile
+    late = [append_to(writer, 3)]
+    time.sleep(0.02)
+    late.append(append_to(writer, 4))
+    wait(late)
+    assert groups == [1, 2, 2]
     writer.close()

@@ -22,6 +22,8 @@ SNAPSHOT_EVERY = 20_000  # events between snapshots, and at least a sixteenth of
 CHECKED_AT_ONCE = 100_000  # events before the snapshot whose hashes are checked at the start
 BASE_EVERY = 500  # events folded anew before a nearer start is kept in memory
 ATTEMPTS = 200  # at an event that other servers keep coming before
+LONELY = 50  # looks that found nothing of other servers, after which they are rarer
+LOOK_EVERY = 0.02  # seconds between such looks
 
 T = TypeVar("T")
 Change = Callable[[State], tuple[T, "Future[None] | None"]]
@@ -45,6 +47,8 @@ class Journal:
         self._kept = 0
         self._checked = False
         self._loads = 0
+        self._lonely = 0  # looks in a row that found nothing of other servers
+        self._looked = 0.0
         self._state = self._load()
 
     @contextmanager
@@ -144,24 +148,31 @@ class Journal:
     # inside
 
     def _made(self, make: Change[T]) -> "tuple[T, Future[None] | None]":
+        behind = self._refresh(hasty=True)
+        if not self._storage.shared or (self._last is None and not behind):
+            return make(self._state)
+        # while an event is on its way those of other servers are not seen.  An event made on an
+        # old state is refused by the store; a refusal, or an answer that writes nothing, only
+        # counts if it stands in what is on disk
+        before = self._state.number
+        with suppress(OssbError):
+            answer, waiting = make(self._state)
+            if self._state.number > before or not behind:
+                return answer, waiting
+        self.settle()
         self._refresh()
-        if not self._storage.shared or self._last is None:
-            return make(self._state)
-        try:
-            return make(self._state)
-        except OssbError:
-            # while an event is on its way those of other servers are not seen: a refusal only
-            # counts if it stands in what is on disk
-            self.settle()
-            self._refresh()
-            return make(self._state)
+        return make(self._state)
 
     def _keep(self, number: int, saved: bytes) -> None:
         with suppress(OssbError):  # a snapshot is only a speed-up
             self._storage.keep_snapshot(self._name, number, saved)
 
-    def _refresh(self) -> None:
-        """Bring the state to what is on disk and on its way there."""
+    def _refresh(self, hasty: bool = False) -> bool:
+        """Bring the state to what is on disk and on its way there.
+
+        A ``hasty`` one does without a look at the store where none but this process has
+        written for some time, and says so.
+        """
         if self._damage is not None:
             raise Corrupt(self._damage)
         settled = self._last is None or self._last.done()  # looked at once: it changes meanwhile
@@ -173,13 +184,20 @@ class Journal:
             self._last, self._stale = None, False
             self._loads += 1
         elif self._storage.shared and settled:
-            state = self._state
+            now = time.monotonic()
+            if hasty and self._lonely >= LONELY and now < self._looked + LOOK_EVERY:
+                return True
+            self._looked = now
+            state, before = self._state, self._state.number
             for event in self._checked_events(state.number, state.digest):
                 state.fold(event)
+            self._lonely = self._lonely + 1 if state.number == before else 0
+        return False
 
     def _doubt(self, loads: int) -> None:
         """An append failed: so will all that were made after it on the same state."""
         with self._lock:
+            self._lonely = 0
             if self._loads == loads:
                 self._stale = True
                 with suppress(OssbError):  # the next to come tries again

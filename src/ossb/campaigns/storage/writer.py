@@ -2,6 +2,7 @@
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import NamedTuple
@@ -45,10 +46,15 @@ def runs(group: Sequence[Append]) -> list[tuple[list[int], Append]]:
 
 
 class Writer:
-    """A thread that commits appends in groups, in the order they came."""
+    """A thread that commits appends in groups, in the order they came.
 
-    def __init__(self, commit: Commit) -> None:
+    Where a commit costs much more than an append, and the last group had company, it waits
+    ``linger`` seconds for more: who asks alone never waits.
+    """
+
+    def __init__(self, commit: Commit, linger: float = 0.0) -> None:
         self._commit = commit
+        self._linger = linger
         self._waiting: queue.SimpleQueue[Append | None] = queue.SimpleQueue()
         self._closed = False
         self._closing = threading.Lock()
@@ -75,10 +81,13 @@ class Writer:
 
     def _run(self) -> None:
         ending = False
+        group: list[Append] = []
         while not ending:
             first = self._waiting.get()
             if first is None:
                 return
+            if self._linger > 0.0 and len(group) > 1:
+                time.sleep(self._linger)
             group = [first]
             while len(group) < GROUP and not self._waiting.empty():
                 following = self._waiting.get()
