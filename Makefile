@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help install test check figure bench reliability regret docs gallery release-check clean
+.PHONY: help install test check coverage figure bench reliability regret docs gallery release-check clean
 
 help:
 	@echo "make figure   run the main job, ending in a figure and a table"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench    side-by-side benchmarks, one table each (QUICK=1 for a short run)"
 	@echo "make reliability  the reliability table: kills, full disks, lost connections (half an hour)"
 	@echo "make regret   the regret grid and its page, docs/regret.md (hours; SHARE=0.1 for a tenth)"
+	@echo "make coverage how much of solvers and structures the tests run; fails below 95 %"
 	@echo "make check    style, types and layers only"
 	@echo "make docs     the documentation site, in site/; warnings are errors"
 	@echo "make gallery  run the bundled experiments and write their pages (hours; ONLY=name for one)"
@@ -36,6 +37,12 @@ check: install
 
 test: check
 	$(BIN)/pytest -n 2
+
+# Solvers and structures through the interpreted path: compiled code leaves no trace.
+coverage: install
+	$(BIN)/pytest -n 2 -q tests/graves_lai tests/structures tests/models tests/test_golden.py \
+		tests/test_certificates.py --cov=ossb.graves_lai --cov=ossb.structures \
+		--cov-report=term:skip-covered --cov-fail-under=95
 
 figure: install
 	$(BIN)/ossb run figure1

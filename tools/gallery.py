@@ -2,9 +2,9 @@
 
     python tools/gallery.py [NAME ...] [key=value ...]
 
-Without names, all of them.  What is missing is run first, into ``results/NAME``; a run that is
-there already is used as it is.  Overrides, such as ``trials=20``, shorten a run, and its page says
-so.
+Without names, all of them but the parts of the regret grid, which has a page of its own.  What is
+missing is run first, into ``results/NAME``; a run that is there already is used as it is.
+Overrides, such as ``trials=20``, shorten a run, and its page says so.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ossb.experiments.definition import bundled, read
+from ossb.experiments.grid import PREFIX
 from ossb.experiments.results import Results
 from ossb.experiments.run import run
 from ossb.experiments.tables import Row, comparisons, rows, statement
@@ -131,6 +132,11 @@ def introduction(name: str) -> str:
     return "\n".join(line.removeprefix("#").strip() for line in first)
 
 
+def shown() -> list[str]:
+    """The experiments that have a page."""
+    return [name for name in bundled() if not name.startswith(PREFIX)]
+
+
 def index(folder: Path) -> str:
     """A row for each experiment, run or not."""
     lines = [
@@ -144,7 +150,7 @@ def index(folder: Path) -> str:
         "| experiment | |",
         "|---|---|",
     ]
-    for name in bundled():
+    for name in shown():
         title = read(name).title or name
         there = (folder / f"{name}.md").exists()
         lines.append(f"| [`{name}`]({name}.md) | {title} |" if there else f"| `{name}` | {title} |")
@@ -160,7 +166,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--workers", type=int, default=1)
     chosen = parser.parse_args(arguments)
     overrides = [word for word in chosen.words if "=" in word]
-    names = [word for word in chosen.words if "=" not in word] or list(bundled())
+    names = [word for word in chosen.words if "=" not in word] or list(shown())
     chosen.docs.mkdir(parents=True, exist_ok=True)
     for name in names:
         folder = chosen.results / name

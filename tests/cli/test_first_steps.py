@@ -48,6 +48,9 @@ def test_a_campaign_that_is_elsewhere(ossb, tmp_path, monkeypatch):
     monkeypatch.delenv("OSSB_STORAGE", raising=False)
     assert ossb("campaign", "ask", "headlines") == 2
     assert "there is no campaign 'headlines' in sqlite:///ossb.db" in ossb.err
+    assert ossb("campaign", "list", "--json") == 0
+    assert ossb.out.strip() == "[]"
+    assert list(tmp_path.iterdir()) == []  # what is not there is not made by asking for it
 
 
 def test_one_policy_needs_no_list():

@@ -46,7 +46,7 @@ def create(
     found, is_list = load(instance)
     if is_list:
         raise InputError("instance", "be one instance, not a list")
-    with campaigns(storage, token) as store:
+    with campaigns(storage, token, make=True) as store:
         keys = found[0].to_dict()
         made = store.create(name, keys, _policy(policy), seed)
     if json:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
 from ossb.errors import OssbError
 
-STORAGE = "sqlite:///ossb.db"
+SQLITE = "sqlite:///"
+STORAGE = f"{SQLITE}ossb.db"
 PAGE = 1000
 
 
@@ -140,9 +142,9 @@ class BehindService:
 
 
 @contextmanager
-def campaigns(storage: str, token: str | None) -> Iterator[Campaigns]:
-    """The campaigns of a storage URL, let go of at the end."""
-    with opened(storage, token) as found:
+def campaigns(storage: str, token: str | None, make: bool = False) -> Iterator[Campaigns]:
+    """The campaigns of a storage URL, let go of at the end; a new file only to ``make`` some."""
+    with opened(storage, token, make) as found:
         try:
             yield InStore(found[0]) if found[0] is not None else BehindService(found[1])
         except OssbError as error:
@@ -153,13 +155,15 @@ def campaigns(storage: str, token: str | None) -> Iterator[Campaigns]:
 
 
 @contextmanager
-def opened(storage: str, token: str | None) -> Iterator[tuple[Any, Any]]:
+def opened(storage: str, token: str | None, make: bool = True) -> Iterator[tuple[Any, Any]]:
     """A store of this process, or else the client of the service that has it."""
     if not is_service(storage):
         from ossb.campaigns import InUse, open_storage
 
+        file = Path(storage.removeprefix(SQLITE))
+        absent = storage.startswith(SQLITE) and not make and not file.exists()
         try:
-            store = open_storage(storage)
+            store = open_storage("memory://" if absent else storage)
         except InUse as taken:
             if not taken.url:
                 raise

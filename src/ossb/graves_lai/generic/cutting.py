@@ -127,11 +127,13 @@ class Search:
         return (self.upper - self.lower) / self.upper if math.isfinite(self.upper) else 1.0
 
     def run(self, empty: Sequence[Dual], proofs: bool = True) -> Answer:
-        """Go on until the gap is met; without ``proofs``, multipliers are not worked out."""
+        """Go on until the gap is met; without ``proofs``, as soon as it is."""
         rounds = tidied = 0
         while rounds < ROUNDS:
             rounds += 1
             outside = self._solve_master()
+            if not proofs and self.relative <= self.gap:
+                break  # rates to play by need not leave out every arm that could be
             if self.relative <= 0.5 * self.gap:
                 tidied += 1
                 if self._tidy(outside) or tidied == TIDIED:
