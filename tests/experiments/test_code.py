@@ -5,9 +5,9 @@ import pytest
 from experiment_cases import experiment
 from ossb.experiments import code
 from ossb.experiments.cells import cells
-from ossb.experiments.code import code_of
+from ossb.experiments.code import code_of, contents_of
 from ossb.instances import from_dict
-from ossb.policies import policy
+from ossb.policies import POLICIES, policy
 from ossb.simulation.environment import environment_of
 
 CLASSICAL = {"structure": "classical", "observation": "bernoulli", "theta": [0.2, 0.7]}
@@ -39,6 +39,29 @@ def test_each_policy_has_its_own_code():
 def test_numbers_are_not_code():
     other = {**CLASSICAL, "theta": [0.1, 0.2, 0.3]}
     assert digest("ossb") == digest("ossb", other) == digest("ossb-paper")
+
+
+def test_numbers_are_contents():
+    instance = from_dict(LINEAR)
+    usual = contents_of((policy("ossb", instance), environment_of(instance)))
+    assert usual == contents_of((policy("ossb", instance), environment_of(instance)))
+    others = [
+        contents_of((policy("ossb", instance, kappa=0.3), environment_of(instance))),
+        contents_of(
+            (policy("ossb", from_dict({**LINEAR, "phi": [1, 3]})), environment_of(instance))
+        ),
+        contents_of((policy("ossb", instance), environment_of(from_dict({**LINEAR, "sigma": 2})))),
+    ]
+    assert others[1] == usual  # a policy is not told the truth
+    assert len({usual, others[0], others[2]}) == 3
+
+
+def test_a_default_that_changes_changes_the_key(monkeypatch):
+    found = experiment(policies=["ossb"])
+    before = [cell.key for cell in cells(found)]
+    monkeypatch.setitem(POLICIES["ossb"].parameters, "kappa", 0.3)
+    after = [cell.key for cell in cells(found)]
+    assert not set(before) & set(after)
 
 
 def test_a_constant_that_changes_changes_what_reaches_it_alone(monkeypatch, forget):

@@ -7,7 +7,7 @@ import pytest
 
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.linear import linear_model
-from ossb.tally import empty_tally
+from ossb.tally import empty_tally, observe
 
 
 def told(counts, means, pending=None):
@@ -177,3 +177,24 @@ def test_pending_plays_count_in_gains_and_never_in_tests():
     for memory, pending in ((plain, None), (waiting, [0, 40, 0])):
         model.test(leader, math.inf, told(counts, means, pending), memory)
     assert (plain.numbers[2:] == waiting.numbers[2:]).all()
+
+
+def test_gains_do_not_suffer_from_a_common_offset():
+    rng = np.random.default_rng(3)
+    arms = np.hstack([rng.normal(size=(6, 2)), np.full((6, 1), 1e5)])
+    model = linear_model(arms, 1.0)
+    memory, tally = model.start(), empty_tally(6, 6)
+    for arm in range(6):
+        for value in rng.normal(size=4):
+            observe(tally, arm, float(value))
+    leader = model.weigh(tally, memory)
+    weight = memory.squares.square[0, 1]
+    across = arms - arms[leader]
+    images = across @ weight
+    spread = np.sqrt(np.einsum("xi,xi->x", images, across))
+    others = np.arange(6) != leader
+    z = (memory.rewards[leader] - memory.rewards[others]) / spread[others]
+    height = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
+    gain = 0.5 * ((arms @ images[others].T) ** 2) @ (height / spread[others])
+    gain /= 1 + memory.squares.arm[0, 1]
+    assert memory.gain == pytest.approx(gain, rel=1e-6)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ossb.experiments.code import code_of
+from ossb.experiments.code import code_of, contents_of
 from ossb.experiments.definition import Experiment
 from ossb.experiments.policies import own_parameters, policy_of, source_of
 from ossb.instances import from_dict
@@ -48,7 +48,7 @@ class Cell:
     batch: int
     delay: int
     source: str  # digest of a policy that is not ours
-    code: str  # digest of what plays it
+    code: str  # digests of what plays it: the code, and the numbers it is given
 
     @property
     def label(self) -> str:
@@ -84,7 +84,8 @@ def cells(experiment: Experiment) -> Iterator[Cell]:
         content = instance.to_dict()
         digest = instance_key(content)
         for name, parameters in experiment.policies:
-            code = code_of(policy_of(name, instance, parameters), environment)
+            record = policy_of(name, instance, parameters)
+            code = f"{code_of(record, environment)} {contents_of((record, environment))}"
             own = own_parameters(name, parameters)
             for first in range(0, experiment.trials, experiment.block):
                 yield Cell(

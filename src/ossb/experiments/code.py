@@ -18,13 +18,14 @@ import numpy as np
 import ossb
 from ossb.kernels import Kernel
 from ossb.records import can_compile, layout
+from ossb.simulation.seeds import noise_stream, policy_stream
+from ossb.simulation.simulate import run
 from ossb.simulation.trial import run_late_trial, run_trial
 
 # What an interpreted trial may reach: anything of these.
 INTERPRETED = ("arm_sets", "families", "graves_lai", "models", "policies", "simulation")
 INTERPRETED_TOO = ("structures", "kernels", "records", "tally")
-LOOP = (run_trial, run_late_trial)
-CALLED = {"start"}  # methods of records that the loop's callers call
+LOOP = (run_trial.function, run_late_trial.function, run, noise_stream, policy_stream)
 
 
 def code_of(record: Any, environment: Any) -> str:
@@ -39,6 +40,25 @@ def code_of(record: Any, environment: Any) -> str:
 
 
 _known: dict[str, str] = {}
+
+
+def contents_of(value: Any) -> str:
+    """Digest of the numbers in a record: they show how it was built, and with what defaults."""
+    digest = hashlib.sha256()
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting.extend(part)
+            digest.update(f"({len(part)})".encode())
+        elif isinstance(part, np.ndarray):
+            digest.update(f"{part.dtype}{part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).tobytes())
+        elif isinstance(part, int | float | str | bool | None):
+            digest.update(f"{part!r};".encode())
+        else:  # a plain object: the code that makes it is in the key
+            digest.update(f"{type(part).__qualname__};".encode())
+    return digest.hexdigest()
 
 
 def solvers_of(record: Any, environment: Any) -> frozenset[str]:
@@ -56,8 +76,8 @@ def _reached(*values: Any) -> dict[str, str]:
     how compiled code finds them.
     """
     classes = set(_classes(values))
-    functions = {kernel.function for kernel in LOOP}
-    used, found, waiting = set(CALLED), {}, list(functions)
+    functions: set[Any] = set(LOOP)
+    used, found, waiting = set[str](), dict[str, str](), list(functions)
     while waiting:
         for function in waiting:
             found[_name(function)] = _bare(_source(function))

@@ -186,8 +186,8 @@ def least_ratio(
     """The least ratio against any arm, or one below the level where there is one.
 
     The arm of the least approximation comes first, and those whose approximation is beyond
-    SURE times the level are taken to pass it: the approximation is then no longer quadratic,
-    but still several times the ratio.
+    SURE times the level, or the least ratio so far, are taken to pass it: the approximation is
+    then no longer quadratic, but not that many times the ratio.
     """
     walds = space.walds[1 if known else 0]
     first = -1
@@ -200,7 +200,7 @@ def least_ratio(
     for x in range(walds.shape[0]):
         if least < level < math.inf:
             return least
-        if x != first and walds[x] < SURE * level and walds[x] < math.inf:
+        if x != first and walds[x] < SURE * min(level, least):
             found = exact_ratio(link, features, indices, leader, x, known, tally, space)
             least = min(least, found)
     return least

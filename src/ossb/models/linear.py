@@ -241,15 +241,12 @@ class LinearModel(NamedTuple):
         for x in range(self.n_arms):
             spreads[x] = 0.0
         for i in range(d):  # W(x_j − x_b), and its product with x_j − x_b
-            own = 0.0
-            for l in range(d):  # noqa: E741
-                own += inverse[i, l] * arms[l, leader]
             for x in range(self.n_arms):
-                images[i, x] = -own
+                images[i, x] = 0.0
             for l in range(d):  # noqa: E741
-                weight = inverse[i, l]
+                weight, top = inverse[i, l], arms[l, leader]
                 for x in range(self.n_arms):
-                    images[i, x] += weight * arms[l, x]
+                    images[i, x] += weight * (arms[l, x] - top)
             top = arms[i, leader]
             for x in range(self.n_arms):
                 spreads[x] += images[i, x] * (arms[i, x] - top)

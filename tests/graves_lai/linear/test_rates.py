@@ -71,6 +71,38 @@ def test_a_held_solution_is_kept_while_its_gap_is_small():
     assert memory.statistic[VERIFIED] > 75
 
 
+@pytest.mark.parametrize("n_arms", [3, 4, 5])
+def test_few_arms_are_solved_again_by_newton(n_arms):
+    """All arms but the best are columns and rows at once: more than there are arms."""
+    memory, out = start(np.eye(n_arms)), np.zeros(n_arms)
+    rng = np.random.default_rng(n_arms)
+    means = np.linspace(0.2, 1.0, n_arms)
+    for _ in range(10):
+        gap = rates(means, means, 0.0, memory, out)
+        assert gap <= 1e-6
+        expected = np.where(
+            means < means.max(), 2.0 / np.maximum(means.max() - means, 1e-9) ** 2, 0
+        )
+        assert out == pytest.approx(expected, rel=1e-5)
+        means = means + 1e-3 * rng.normal(size=n_arms)
+    assert memory.statistic[COLD] == 1
+    assert memory.statistic[NEWTON] == 9
+
+
+def test_the_active_set_changes_on_the_way():
+    """Arms enter and leave it by Newton's method; most rounds need no other."""
+    arms, phi = unit_arms(60, 4, 5)
+    memory, out = start(arms), np.zeros(60)
+    bases = set()
+    for estimate in trajectory(phi, 60, 1, start_at=60):
+        means = arms @ estimate
+        assert rates(means, means, 0.0, memory, out) <= 1e-6
+        bases.add(tuple(np.flatnonzero(out)))
+    assert len(bases) > 3
+    solved = memory.statistic[WARM] + memory.statistic[COLD]
+    assert memory.statistic[NEWTON] > 3 * solved
+
+
 def test_costs_apart_from_margins():
     arms, phi = unit_arms(25, 3, 11)
     memory, out = start(arms), np.empty(25)

@@ -298,7 +298,7 @@ def newton(
     The solution is left in ``trial``, its G⁻¹ in cube[INVERSE]; ``active`` is changed to what
     it rests on, and the numbers of its columns and rows are returned.
     """
-    most = min(ws.cube.shape[1], active.shape[1])
+    most, room = ws.cube.shape[1], active.shape[1]
     if n == 0 or m == 0 or n + m > most:
         return FAILED, n, m
     if not newton_start(rank, coordinates, held, active, n, m, ws):
@@ -318,11 +318,11 @@ def newton(
             before = n + m
             z, price = most_missed(trial[ARM_COST], ws.arm[INVERSE_COST], 1)
             x, value = most_missed(trial[RHO], ws.arm[INVERSE_MARGIN], 2)
-            if price > 1.0 + tolerance and not listed(z, active[0], n):
+            if price > 1.0 + tolerance and n < room and not listed(z, active[0], n):
                 active[0, n] = z
                 gather_column(n, z, 0.0, rank, coordinates, ws)
                 n += 1
-            if value > 1.0 + tolerance and not listed(x, active[1], m):
+            if value > 1.0 + tolerance and m < room and not listed(x, active[1], m):
                 active[1, m] = x
                 gather_row(m, x, 0.0, rank, coordinates, ws)
                 m += 1
