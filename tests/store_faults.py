@@ -66,7 +66,14 @@ def damage_log(folder, places, seed=0, rounds=40):
     return places, len(prefixes)
 
 
-def flip_file(folder, places, seed=0, rounds=40):
+def interior_pages(content):
+    """Where the pages of a database stand that hold keys between other pages."""
+    size = int.from_bytes(content[16:18], "big")
+    pages = range(size, len(content), size)
+    return [at for page in pages if content[page] == 2 for at in range(page, page + size)]
+
+
+def flip_file(folder, places, seed=0, rounds=40, where=lambda content: range(len(content))):
     """Flip bits of the main file: all events are as written, or the store says what is not.
 
     Returns how many flips were found, how many hit what no event needs, and how many of those
@@ -80,9 +87,10 @@ def flip_file(folder, places, seed=0, rounds=40):
             campaign.tell(decision.id, 1)
         events = list(campaign.events())
     content = original.read_bytes()
+    offsets = where(content)
     found = harmless = named = 0
     for _ in range(places):
-        at = rng.randrange(len(content))
+        at = rng.choice(offsets)
         flipped = content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1 :]
         for tail in ("-wal", "-shm"):
             Path(f"{target}{tail}").unlink(missing_ok=True)

@@ -163,6 +163,10 @@ class SQLiteStorage:
             except Corrupt:
                 yield from self._salvaged(name, after, until)
                 raise
+            found = rows[0][0] == after + 1 if rows else after >= min(until, self.last(name))
+            if not found:  # a damaged key has led the search astray
+                yield from self._salvaged(name, after, until)
+                return
             for row in rows:
                 yield Event(*row)
             if len(rows) < PAGE:
