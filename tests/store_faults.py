@@ -66,14 +66,21 @@ def damage_log(folder, places, seed=0, rounds=40):
     return places, len(prefixes)
 
 
-def interior_pages(content):
-    """Where the pages of a database stand that hold keys between other pages."""
+def keys_between_pages(content):
+    """Where numbers of events of campaign "c" stand in the pages that lead a search."""
     size = int.from_bytes(content[16:18], "big")
-    pages = range(size, len(content), size)
-    return [at for page in pages if content[page] == 2 for at in range(page, page + size)]
+    pages = [page for page in range(size, len(content), size) if content[page] == 2]
+    return [
+        at + 1
+        for page in pages
+        for at in range(page, page + size - 5)
+        if content[at : at + 1] == b"c" and content[at + 2 : at + 6] in (b"told", b"aske")
+    ]
 
 
-def flip_file(folder, places, seed=0, rounds=40, where=lambda content: range(len(content))):
+def flip_file(
+    folder, places, seed=0, rounds=40, where=lambda content: range(len(content)), bit=None
+):
     """Flip bits of the main file: all events are as written, or the store says what is not.
 
     Returns how many flips were found, how many hit what no event needs, and how many of those
@@ -91,7 +98,8 @@ def flip_file(folder, places, seed=0, rounds=40, where=lambda content: range(len
     found = harmless = named = 0
     for _ in range(places):
         at = rng.choice(offsets)
-        flipped = content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1 :]
+        mask = 1 << (rng.randrange(8) if bit is None else bit)
+        flipped = content[:at] + bytes([content[at] ^ mask]) + content[at + 1 :]
         for tail in ("-wal", "-shm"):
             Path(f"{target}{tail}").unlink(missing_ok=True)
         target.write_bytes(flipped)
