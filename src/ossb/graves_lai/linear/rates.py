@@ -39,6 +39,8 @@ from ossb.kernels import kernel, separate_kernel
 
 TARGET = 1e-6  # certified relative gap of every re-solve
 NEAR = 0.999  # gap from which a held solution is not worth starting from
+ROUGH = 1e-3  # gap at which the interior-point method hands over to Newton's
+MANY = 5000  # arms
 FLOOR = 1e-8  # smallest gap, relative to the largest
 
 
@@ -119,7 +121,11 @@ def take_trial(
 def resolve(slot: int, leader: int, tolerance: float, gap: float, memory: LinearMemory) -> float:
     """Re-solve for the leader at the gaps in the workspace; the certified gap now held.
 
-    ``gap`` is that of the solution held for the leader, 1 where there is none.
+    ``gap`` is that of the solution held for the leader, 1 where there is none.  In turn: Newton's
+    method on the held active set; the interior-point method from what is held, roughly, and
+    Newton; the same to the end; both from nothing.  Rough solutions know the active set well
+    enough for Newton's method, which is cheaper; its passes over all arms are not where there
+    are very many.
     """
     ws, statistic = memory.work, memory.statistic
     arms, coordinates = memory.arms, memory.coordinates[slot]
@@ -128,17 +134,21 @@ def resolve(slot: int, leader: int, tolerance: float, gap: float, memory: Linear
     active = memory.lists[memory.lists.shape[0] - 1]
     arm, cube = ws.arm, ws.cube
     solved = False
-    for stage in range(3):  # Newton; warm and Newton; cold and Newton
-        if stage < 2 and gap >= NEAR:
+    for stage in range(6):
+        warm = stage in (1, 2, 4)
+        rough = stage in (1, 3)
+        if (stage < 3 or warm) and gap >= NEAR:
+            continue
+        if rough and held.shape[1] > MANY:
             continue
         if stage > 0:
-            warm = stage == 1
             statistic[WARM if warm else COLD] += 1
             if prepare(warm, leader, arms, coordinates, held, lists, size, ws) == 0:
                 return 0.0
-            upper, _, status = generate(coordinates, size[RANK], tolerance, warm, gap, ws)
-            solved = status == SOLVED
-            if not solved:
+            inner = max(tolerance, ROUGH) if rough else tolerance
+            upper, _, status = generate(coordinates, size[RANK], inner, warm, gap, ws)
+            solved = status == SOLVED and not rough
+            if status != SOLVED:
                 statistic[FAILURES] += 1
                 if warm:
                     gap = 1.0  # the coordinates have changed under what was held
