@@ -154,7 +154,12 @@ def index(folder: Path) -> str:
         title = read(name).title or name
         there = (folder / f"{name}.md").exists()
         lines.append(f"| [`{name}`]({name}.md) | {title} |" if there else f"| `{name}` | {title} |")
-    lines += ["", "Those without a page were not run for it yet: `ossb run NAME` plays them.", ""]
+    lines += [
+        "",
+        "The parts of the regret grid, `regret-*`, have [a page of their own](../regret.md). What "
+        "has no page here was not run for it yet: `ossb run NAME` plays it.",
+        "",
+    ]
     return "\n".join(lines)
 
 

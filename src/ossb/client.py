@@ -79,6 +79,7 @@ class Client:
         self._token = token
         self._timeout, self._patience, self._sleep = timeout, patience, sleep
         self._connection: http.client.HTTPConnection | None = None
+        self._repeats = 0  # calls made again, their answer being lost
 
     def close(self) -> None:
         """Close the connection; the next call opens another."""
@@ -184,9 +185,9 @@ class Client:
         return found
 
     def create_token(self, scope: str, campaign: str | None = None) -> str:
-        """A new token.  Not repeated if the answer is lost: an unseen token harms nobody."""
+        """A new token.  Not asked for again if the answer is lost: that would make a second one."""
         body = {"scope": scope} if campaign is None else {"scope": scope, "campaign": campaign}
-        return str(self._call("POST", "/v1/tokens", body)["token"])
+        return str(self._call("POST", "/v1/tokens", body, once=True)["token"])
 
     def tokens(self) -> list[dict[str, Any]]:
         """The tokens that are good: id, scope, campaign and when each was made."""
@@ -194,11 +195,16 @@ class Client:
         return found
 
     def revoke_token(self, id: str) -> None:
-        """Take a token back, by its id in the list."""
-        self._call("POST", "/v1/tokens/revoke", {"id": id})
+        """Take a token back, by its id in the list; one that is not there any more is no error."""
+        repeats = self._repeats
+        try:
+            self._call("POST", "/v1/tokens/revoke", {"id": id})
+        except ServiceError as error:
+            if error.status != 400 or self._repeats == repeats:
+                raise  # else an earlier attempt, whose answer was lost, has done it
 
     def _call(
-        self, method: str, path: str, body: Any = None, key: str | None = None
+        self, method: str, path: str, body: Any = None, key: str | None = None, once: bool = False
     ) -> dict[str, Any]:
         headers = {"Accept": "application/json"}
         if self._token is not None:
@@ -207,7 +213,7 @@ class Client:
             headers["Idempotency-Key"] = key
         content = None
         if body is not None:
-            content = json.dumps(body, allow_nan=False).encode()
+            content = _written(body)
             headers["Content-Type"] = "application/json"
         deadline = time.monotonic() + self._patience
         pause = FIRST_PAUSE
@@ -220,9 +226,10 @@ class Client:
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 failure, wait = f"{type(error).__name__}: {error}", 0.0
-            if time.monotonic() + pause > deadline:
+            if once or time.monotonic() + pause > deadline:
                 where = f"{self._host}:{self._port}"
                 raise Unreachable(f"the service at {where} does not answer: {failure}")
+            self._repeats += 1
             # spread out, so that many clients do not come back all at once
             self._sleep(max(wait, pause * (0.5 + JITTER.random() / 2)))
             pause = min(2 * pause, LONGEST_PAUSE)
@@ -239,6 +246,16 @@ class Client:
             self.close()
         wait = response.getheader("Retry-After", "0")
         return response.status, answer, float(wait) if wait.isdigit() else 0.0
+
+
+def _written(body: Any) -> bytes:
+    """A body as JSON; numbers of numpy count as what they are."""
+    try:
+        return json.dumps(body, allow_nan=False, default=lambda value: value.tolist()).encode()
+    except ValueError:
+        raise InputError("observation", "be finite", "nan or infinity") from None
+    except (AttributeError, TypeError) as error:
+        raise InputError("observation", f"be a number or a list of numbers: {error}") from None
 
 
 def _path(name: str, rest: str = "") -> str:

@@ -60,6 +60,34 @@ def test_ask_tell_show(campaign):
     assert "arm " in campaign.out
 
 
+def test_ask_among_some(campaign):
+    assert campaign("ask", "first", "-n", 3, "--available", "1", "--json") == 0
+    assert {entry["arm"] for entry in json.loads(campaign.out)["decisions"]} == {1}
+    assert campaign("ask", "first", "--available", "1,x") == 2
+    assert "`available` must be numbers of arms" in campaign.err
+    assert campaign("ask", "first", "--available", "0", "--key", "k") == 0
+    assert campaign("ask", "first", "--available", "1", "--key", "k") == 2
+    assert "which this key was answered with before" in campaign.err
+    assert campaign("ask", "first", "--available", "0,1", "--key", "k") == 0
+
+
+def test_every_answer_as_json(campaign, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("arm,observation\n0,1\n")
+    campaign("ask", "first", "--json")
+    id_ = json.loads(campaign.out)["decisions"][0]["id"]
+    campaign("tell", "first", id_, 1)
+    for words, answer in (
+        (["void", "first", id_], {"id": id_, "status": "voided"}),
+        (["import", "first", log], {"rows": 1}),
+        (["add-arm", "first"], {"arm": 3}),
+        (["retire-arm", "first", 0], {"arm": 0, "status": "retired"}),
+        (["close", "first"], {"name": "first", "status": "closed"}),
+    ):
+        assert campaign(*words, "--json") == 0, campaign.err
+        assert json.loads(campaign.out) == answer
+
+
 def test_arms_and_data_from_before(campaign, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("arm,observation\n0,1\n1,0\n1,1\n")

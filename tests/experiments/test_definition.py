@@ -1,5 +1,6 @@
 """Experiment files: what they may say, and what is said of mistakes."""
 
+import io
 import json
 
 import pytest
@@ -33,6 +34,21 @@ def test_a_file_and_its_overrides(tmp_path):
     assert found.horizons == (500,)
     assert found.checkpoints[-1] == 500
     assert [named.group for named in found.instances] == ["classical 0"]
+
+
+def test_an_experiment_from_stdin(monkeypatch):
+    text = (
+        'name = "e"\nhorizon = 5\ntrials = 1\npolicies = ["ucb1"]\n'
+        '[[instances]]\nstructure = "classical"\ntheta = [0.1, 0.2]\n'
+    )
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    assert read("-", ["trials=2"]).trials == 2
+
+
+def test_a_key_of_a_generator_that_is_nearly_right():
+    keys = {"generate": "unit_arms", "n_arm": 9}
+    with pytest.raises(InputError, match=r"be a key of unit_arms: .*did you mean 'n_arms'"):
+        parse({"name": "e", "horizon": 5, "trials": 1, "policies": ["ucb1"], "instances": [keys]})
 
 
 def test_quoted_times_follow_the_horizon():

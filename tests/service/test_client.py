@@ -4,6 +4,7 @@ import http.server
 import json
 import threading
 
+import numpy as np
 import pytest
 
 from ossb.client import Client, Decision, ServiceError, Unreachable
@@ -151,3 +152,36 @@ def test_the_client_loads_nothing_heavy():
     program = "import sys, ossb.client; print({'numpy', 'msgspec', 'starlette'} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert found.stdout.strip() == "set()"
+
+
+def test_a_token_is_asked_for_once(scripted, client):
+    """A second attempt would leave a live token behind that nobody has seen."""
+    scripted.answers(None)
+    with pytest.raises(Unreachable):
+        client.create_token("admin")
+    assert len(scripted.calls) == 1
+
+
+def test_a_token_taken_back_twice_is_taken_back(scripted, client):
+    error = {"error": {"code": "bad_input", "message": "`id` must be …", "field": "id"}}
+    scripted.answers(None, (400, error))
+    client.revoke_token("abc")  # the first attempt did it, though its answer was lost
+    scripted.answers((400, error))
+    with pytest.raises(ServiceError, match="id"):
+        client.revoke_token("abc")
+
+
+@pytest.mark.parametrize("value", [float("nan"), [0.0, float("inf")], object()])
+def test_what_is_no_observation_is_said_so_at_once(scripted, client, value):
+    with pytest.raises(InputError, match="`observation` must be"):
+        client.tell("a", "0-a", value)
+    assert scripted.calls == []
+
+
+def test_numbers_of_numpy_are_numbers(scripted, client):
+    results = {"results": [{"id": "0-a", "status": "recorded"}]}
+    scripted.answers((200, results), (200, results))
+    client.tell("a", "0-a", np.int64(1))
+    client.tell("a", "0-a", np.array([0.0, 1.0]))
+    sent = [json.loads(call[3])["observation"] for call in scripted.calls]
+    assert sent == [1, [0.0, 1.0]]

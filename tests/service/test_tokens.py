@@ -2,6 +2,7 @@
 
 import pytest
 
+from ossb.service import page
 from ossb.service.routes import OF_CAMPAIGN, PLAIN
 from service_calls import BODY
 
@@ -31,6 +32,9 @@ DECLARED = {
     ("GET", "/campaigns/first"): OPEN,
     ("GET", "/login"): OPEN,
     ("GET", "/page/app.js"): OPEN,
+    ("GET", "/page/charts.js"): OPEN,
+    ("GET", "/page/style.css"): OPEN,
+    ("GET", "/page/icon.svg"): OPEN,
 }
 BODIES = {"/v1/campaigns": BODY, "/v1/tokens": {"scope": "read", "campaign": "first"}}
 # a token of one campaign sees and changes its own part only
@@ -94,6 +98,8 @@ def test_the_table_has_every_route():
         assert "/v1/campaigns/first" + (f"/{rest}" if rest else "") in known
     for _, path in PLAIN:
         assert path in known
+    named = {path.replace("{name}", "first") for method, path in page.ROUTES if method == "GET"}
+    assert named <= known
 
 
 def test_a_token_of_one_campaign_sees_that_one_only(campaign, tokens):
@@ -202,9 +208,16 @@ def test_the_page_signs_in_with_a_cookie(campaign, tokens):
     form = {"content-type": "application/x-www-form-urlencoded"}
     wrong = campaign.post("/login", b"token=ossb_wrong", headers=form)
     assert wrong.status_code == 401
+    assert "This token is not known here" in wrong.text  # with the form to try again
+    assert 'action="/login"' in wrong.text
+    assert "set-cookie" not in wrong.headers
     answer = campaign.post("/login", f"token={tokens[ADMIN]}".encode(), headers=form)
     assert answer.status_code == 303
     cookie = answer.headers["set-cookie"]
+    assert "Secure" not in cookie
+    proxied = {**form, "x-forwarded-proto": "https"}
+    behind = campaign.post("/login", f"token={tokens[ADMIN]}".encode(), headers=proxied)
+    assert "Secure" in behind.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
     headers = {"cookie": cookie.partition(";")[0]}

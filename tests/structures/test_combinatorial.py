@@ -6,6 +6,7 @@ import pytest
 import golden
 from ossb.arm_sets import ARM_SETS, indicator
 from ossb.errors import InputError
+from ossb.instances import from_dict
 from ossb.structures.base import bound
 from ossb.structures.combinatorial import Combinatorial
 
@@ -142,7 +143,11 @@ TWO = {"feedback": "semi_bandit", "arms": [[1, 0], [0, 1]]}
         ({**SEMI, "arm_set": "m_sets", "n_items": 3, "size": 1, "edges": []}, "edges"),
         ({**SEMI, "arm_set": "paths", **SHAPES["paths"], "observation": "bernoulli"},
          "observation"),
-        ({"feedback": "bandit", "arm_set": "m_sets", "n_items": 3, "size": 1}, "feedback"),
+        (
+            {"feedback": "bandit", "arm_set": "m_sets", "n_items": 3, "size": 1,
+             "observation": "poisson"},
+            "observation",
+        ),
         ({**SEMI, "arm_set": "paths", "edges": [[0, 1]], "source": 0, "target": 2}, "target"),
     ],
 )  # fmt: skip
@@ -164,3 +169,43 @@ def test_listed_arms_have_positions_and_gaps():
     assert instance.arm_name(1) == "b"
     with pytest.raises(InputError):
         instance.gap_of(2)
+
+
+DESCRIBED = {
+    "m_sets": {"n_items": 6, "size": 3},
+    "paths": {
+        "edges": [[0, 1], [0, 2], [1, 3], [2, 3], [1, 2], [3, 4], [2, 4]], "source": 0, "target": 4,
+    },
+    "matchings": {"n_left": 2, "n_right": 3, "edges": [[0, 0], [0, 1], [1, 1], [1, 2], [0, 2]]},
+    "spanning_trees": {"n_nodes": 4, "edges": [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2]]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("goal", ["maximize", "minimize"])
+@pytest.mark.parametrize("shape", DESCRIBED)
+def test_bandit_feedback_on_a_described_set_is_that_on_its_list(shape, goal, tmp_path):
+    keys = DESCRIBED[shape]
+    size = keys.get("n_items") or len(keys["edges"])
+    phi = np.random.default_rng(4).uniform(0.1, 0.9, size).round(3).tolist()
+    common = {"feedback": "bandit", "phi": phi, "goal": goal, "sigma": 0.7}
+    described = Combinatorial(arm_set=shape, **keys, **common)
+    arms = [tuple(sorted(arm)) for arm in described.implicit_set.arms()]
+    listed = Combinatorial(arms=[[int(i in arm) for i in range(size)] for arm in arms], **common)
+    found, expected = bound(described), bound(listed)
+    assert found.value == pytest.approx(expected.value, rel=1e-9)
+    assert found.verify().valid
+    rates = {tuple(arm): rate for arm, rate in found.support}
+    assert rates == pytest.approx({arms[arm]: rate for arm, rate in expected.support})
+    assert described.best_arm() == arms[listed.best_arm()]
+    again = from_dict(described.to_dict())
+    assert bound(again).value == found.value
+
+
+def test_bandit_feedback_on_too_many_arms_is_refused():
+    phi = np.linspace(0, 1, 100).tolist()
+    many = Combinatorial(feedback="bandit", arm_set="m_sets", n_items=100, size=10, phi=phi)
+    with pytest.raises(InputError, match="`arm_set` must have at most 20,000 arms"):
+        bound(many)
+    tied = Combinatorial(feedback="bandit", arm_set="m_sets", n_items=3, size=2, phi=[1, 1, 1])
+    with pytest.raises(InputError, match=r"have one best arm: \[0, 1\] and"):
+        bound(tied)

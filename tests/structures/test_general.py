@@ -1,5 +1,7 @@
 """Specialised answers equal the generic engine's, on random instances of every structure."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -142,10 +144,35 @@ def test_dueling(seed):
     agree({"structure": "dueling", "preferences": preferences[np.ix_(order, order)].tolist()})
 
 
+@pytest.mark.parametrize("observation", ["gaussian", "bernoulli"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_finite(seed, observation):
+    """As a union of points; the first ones agree with the truth on its best arm."""
+    rng = np.random.default_rng(seed)
+    theta = rng.uniform(0.1, 0.9, 4)
+    parameters = rng.uniform(0.05, 0.95, (6, 4))
+    parameters[:4, int(np.argmax(theta))] = theta.max()
+    rows = [theta.tolist(), *parameters.tolist()]
+    keys = {"structure": "finite", "observation": observation, "parameters": rows}
+    agree({**keys, "theta": theta.tolist()})
+
+
+@pytest.mark.parametrize("observation", ["gaussian", "bernoulli", "poisson"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_classical_and_unimodal_at_random(seed, observation):
+    rng = np.random.default_rng(seed)
+    theta = rng.permutation(rng.uniform(0.1, 0.9, 5))
+    agree({"structure": "classical", "observation": observation, "theta": theta.tolist()})
+    peak = int(rng.integers(0, 5))
+    ordered = np.sort(theta)[::-1]
+    line = [*ordered[1 : peak + 1][::-1], ordered[0], *ordered[peak + 1 :]]
+    agree({"structure": "unimodal", "observation": observation, "theta": [float(t) for t in line]})
+
+
 def test_refusals():
-    finite = from_dict({"structure": "finite", "parameters": [[1.0, 0.0]], "theta": [1.0, 0.0]})
+    oracle = SimpleNamespace(kind="oracle")
     with pytest.raises(InputError, match="to be written as a polytope or union"):
-        as_general(finite)
+        as_general(oracle)
     with pytest.raises(InputError, match="be given"):
         as_general(STRUCTURES["classical"](n_arms=2))
     logistic = {

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ossb.campaigns import arrays
+from ossb.campaigns.history import Decided
 from ossb.campaigns.player import Player
 from ossb.campaigns.rosters import n_units
 from ossb.campaigns.state import State
@@ -84,3 +85,13 @@ def unit_of(state: State, arm: Any, field: str) -> int:
     if unit >= total:
         raise InputError(field, f"be below {total}", unit)
     return unit
+
+
+def refuse_others(again: Sequence[Decided], available: Sequence[int]) -> None:
+    """Refuse to answer a key again with arms that are not available now."""
+    for decision in again:
+        arm = decision.arm
+        units = set(arm) if isinstance(arm, list) else {arm}
+        if not units <= set(available):
+            must = f"hold {decision.arm_name}, which this key was answered with before"
+            raise InputError("available", must, list(available))

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from typing import Any, Self
 
 from ossb.campaigns import looking
-from ossb.campaigns.asking import Players, choose, left_out_of
+from ossb.campaigns.asking import Players, choose, left_out_of, refuse_others
 from ossb.campaigns.card import card
 from ossb.campaigns.changing import Changes, Closed
 from ossb.campaigns.definition import check_same, create, definition, label
@@ -140,7 +140,10 @@ class Campaign(Changes):
                 first, count = state.keys[key]
                 if count != n:
                     raise InputError("n", f"be {count}, as for this key before", n)
-                return decided(state, first, count), self._journal.newest
+                again = decided(state, first, count)
+                if available is not None:
+                    refuse_others(again, available)
+                return again, self._journal.newest
             if state.closed:
                 raise Closed(f"campaign {self.name!r} is closed")
             left_out = left_out_of(state, available)

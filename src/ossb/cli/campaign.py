@@ -129,15 +129,19 @@ def ask(
     key: Annotated[
         str | None, typer.Option(help="Asking again with it returns the same decisions.")
     ] = None,
+    available: Annotated[
+        str | None, typer.Option(help="Arms (items, for dueling) to choose from, such as 0,2,3.")
+    ] = None,
     storage: Where = STORAGE,
     token: Token = None,
     json: Json = False,
 ) -> None:
     """Ask for the next decisions.
 
-    Example: ossb campaign ask prices -n 3 --lease 600
+    Example: ossb campaign ask prices -n 3 --lease 600 --available 0,2
     """
-    options = {k: v for k, v in (("lease", lease), ("key", key)) if v is not None}
+    given = (("lease", lease), ("key", key), ("available", _numbers(available)))
+    options = {k: v for k, v in given if v is not None}
     with campaigns(storage, token) as store:
         decisions = store.ask(name, n, options)
     if json:
@@ -180,6 +184,7 @@ def void(
     id: Annotated[str, typer.Argument(help="The decision.")],
     storage: Where = STORAGE,
     token: Token = None,
+    json: Json = False,
 ) -> None:
     """Take a wrong tell back.
 
@@ -187,18 +192,18 @@ def void(
     """
     with campaigns(storage, token) as store:
         store.void(name, id)
-    typer.echo("voided")
+    _said({"id": id, "status": "voided"}, "voided", json)
 
 
 @app.command()
-def close(name: Name, storage: Where = STORAGE, token: Token = None) -> None:
+def close(name: Name, storage: Where = STORAGE, token: Token = None, json: Json = False) -> None:
     """Take no more asks, for good; late tells still count.
 
     Example: ossb campaign close prices
     """
     with campaigns(storage, token) as store:
         store.close(name)
-    typer.echo("closed")
+    _said({"name": name, "status": "closed"}, "closed", json)
 
 
 @app.command("add-arm")
@@ -207,6 +212,7 @@ def add_arm(
     arm: Annotated[str, typer.Argument(help='A JSON object, such as {"features": [1, 0]}.')] = "{}",
     storage: Where = STORAGE,
     token: Token = None,
+    json: Json = False,
 ) -> None:
     """Add an arm (an item, for dueling); what was learnt is kept.
 
@@ -221,7 +227,8 @@ def add_arm(
     if not isinstance(brought, dict):
         raise InputError("arm", "be a JSON object", arm)
     with campaigns(storage, token) as store:
-        typer.echo(f"arm {store.add_arm(name, brought)} of campaign {name}")
+        number = store.add_arm(name, brought)
+    _said({"arm": number}, f"arm {number} of campaign {name}", json)
 
 
 @app.command("retire-arm")
@@ -230,6 +237,7 @@ def retire_arm(
     arm: Annotated[int, typer.Argument(help="Its number (the item's, for dueling).")],
     storage: Where = STORAGE,
     token: Token = None,
+    json: Json = False,
 ) -> None:
     """Play an arm no more; what it showed is kept.
 
@@ -237,7 +245,8 @@ def retire_arm(
     """
     with campaigns(storage, token) as store:
         store.retire_arm(name, arm)
-    typer.echo(f"arm {arm} of campaign {name} is played no more")
+    said = f"arm {arm} of campaign {name} is played no more"
+    _said({"arm": arm, "status": "retired"}, said, json)
 
 
 @app.command("import")
@@ -246,6 +255,7 @@ def import_(
     file: Annotated[str, typer.Argument(help="CSV or Parquet, columns arm and observation.")],
     storage: Where = STORAGE,
     token: Token = None,
+    json: Json = False,
 ) -> None:
     """Take in data from before the campaign.
 
@@ -258,7 +268,7 @@ def import_(
     rows = read_rows(file)
     with campaigns(storage, token) as store:
         taken = store.import_rows(name, rows, Path(file).name)
-    typer.echo(f"{taken:,} rows taken in by campaign {name}")
+    _said({"rows": taken}, f"{taken:,} rows taken in by campaign {name}", json)
 
 
 @app.command()
@@ -279,6 +289,25 @@ def export(
     with campaigns(storage, token) as store:
         count = write(store.history(name), out)
     typer.echo(f"{count} decisions", err=True)
+
+
+def _said(content: dict[str, Any], words: str, json: bool) -> None:
+    if json:
+        _print(content)
+    else:
+        typer.echo(words)
+
+
+def _numbers(text: str | None) -> list[int] | None:
+    """Numbers as they are written: ``0,2,3``."""
+    from ossb.errors import InputError
+
+    if text is None:
+        return None
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError("available", "be numbers of arms, such as 0,2,3", text) from None
 
 
 def _policy(text: str) -> dict[str, Any]:

@@ -56,9 +56,10 @@ class InStore:
 
     def create(self, name: str, instance: Any, policy: Any, seed: int) -> dict[str, Any]:
         from ossb.campaigns import Campaign
+        from ossb.service.summary import summary
 
         made = Campaign.open(self._store, name, instance=instance, policy=policy, seed=seed)
-        return made.describe()
+        return summary(made)
 
     def listed(self) -> list[dict[str, Any]]:
         from ossb.service.summary import listed

@@ -103,9 +103,11 @@ def bundled() -> dict[str, str]:
 
 
 def read(source: str, overrides: Sequence[str] = ()) -> Experiment:
-    """The experiment of a file or a bundled name, with ``key=value`` overrides."""
+    """The experiment of a file or a bundled name, with ``key=value`` overrides; ``-`` is stdin."""
     path, known = Path(source), bundled()
-    if source in known:
+    if source == "-":
+        content, folder = sys.stdin.read(), Path()
+    elif source in known:
         content, folder = known[source], Path()
     elif path.is_file():
         try:

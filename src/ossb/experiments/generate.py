@@ -1,5 +1,6 @@
 """Families of random instances, each a function of its keys and a seed."""
 
+import difflib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -119,4 +120,7 @@ class _Keys:
 
     def finish(self) -> None:
         for key in self._left:
-            raise InputError(key, f"be a key of {self._generator}: {', '.join(self._known)}")
+            near = difflib.get_close_matches(key, self._known, 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            must = f"be a key of {self._generator}: {', '.join(self._known)}{hint}"
+            raise InputError(key, must)

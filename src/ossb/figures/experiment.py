@@ -46,11 +46,18 @@ def _panels(
     axes = figure.subplots(rows, len(groups), squeeze=False, **shared)
     for axis, group in zip(axes[0], groups, strict=True):
         axis.set_title(textwrap.fill(group, 28), loc="left", parse_math=False)
+    if len(results.groups) > len(groups):
+        figure.suptitle(f"the first {len(groups)} of {len(results.groups)} groups", fontsize=8)
     return figure, axes
 
 
-def _legend(figure: Any, axis: Any) -> None:
-    handles, labels = axis.get_legend_handles_labels()
+def _legend(figure: Any, axes: Any) -> None:
+    """Everything that is drawn in any of the panels, once."""
+    named: dict[str, Any] = {}
+    for axis in np.atleast_1d(axes):
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    labels, handles = list(named), list(named.values())
     columns = len(labels)
     while columns > 1 and figure.get_figwidth() < sum(
         HANDLE + LETTER * max(map(len, column)) for column in np.array_split(labels, columns)
@@ -94,7 +101,7 @@ def draw_regrets(results: Results, kind: str) -> Any:
     axes[0][0].fill_between([], [], [], color="grey", alpha=0.3, label=f"band: {LEGENDS[kind]}")
     axes[0][0].set_ylabel("regret")
     axes[1][0].set_ylabel("regret")
-    _legend(figure, axes[0][0])
+    _legend(figure, axes[0])
     return figure
 
 
@@ -148,7 +155,9 @@ def draw_all_plays(results: Results, kind: str) -> Any:
     for axis, group in zip(axes[0], results.groups, strict=False):
         draw_plays(axis, results, group)
     axes[0][0].set_ylabel("plays at the horizon")
-    _legend(figure, axes[0][0])
+    if len(results.experiment.instances) > len(results.groups):
+        figure.supxlabel("the first instance of each group", fontsize=6)
+    _legend(figure, axes[0])
     return figure
 
 
@@ -171,5 +180,5 @@ def draw_phases(results: Results, kind: str) -> Any:
             if row < len(PHASES) - 1:
                 axes[row][column].set_xlabel("")
             axes[row][0].set_ylabel(f"share of {phase}")
-    _legend(figure, axes[0][0])
+    _legend(figure, axes[0])
     return figure

@@ -8,7 +8,7 @@ oracle and never listed.
 ======================  =========================================================
 what is given           which observations fit
 ======================  =========================================================
-bandit, arms listed     gaussian
+bandit                  gaussian; a described set of up to 20,000 arms
 semi-bandit, listed     gaussian, bernoulli, bounded, poisson
 m-sets, spanning trees  all (closed form)
 paths, matchings        gaussian
@@ -31,6 +31,7 @@ from ossb.models.linear import LinearModel, linear_model
 from ossb.models.semi_bandit import SemiBanditModel, semi_bandit_model
 from ossb.structures.base import Bound, Instance
 from ossb.structures.combinatorial_cases import Case, ListedBandit, ListedSemiBandit
+from ossb.structures.combinatorial_enumerated import EnumeratedBandit
 
 SHAPE_KEYS = ("n_items", "size", "edges", "source", "target", "n_left", "n_right", "n_nodes")
 CONVEX = ("gaussian", "bernoulli", "bounded", "poisson")
@@ -106,9 +107,6 @@ class Combinatorial(Instance):
         self._set("arms", table)
 
     def _read_arm_set(self) -> None:
-        if self.feedback == "bandit":
-            must = "be semi_bandit with an arm_set: bandit feedback needs its arms listed"
-            raise InputError("feedback", must, self.feedback)
         kind = read.choice(self.arm_set, "arm_set", ARM_SETS)
         _, keys = ARM_SETS[kind]
         for key in SHAPE_KEYS:
@@ -121,12 +119,14 @@ class Combinatorial(Instance):
             self._set("edges", read.pairs(self.edges, "edges"))
 
     def _check_observation(self) -> None:
-        if self.arm_set is not None:
-            fit: tuple[str, ...] = FAMILIES if self.implicit_set.is_matroid else ("gaussian",)
+        fit: tuple[str, ...] = ("gaussian",)
+        if self.feedback == "bandit":
+            what = "bandit feedback"
+        elif self.arm_set is not None:
+            fit = FAMILIES if self.implicit_set.is_matroid else fit
             what = f"{self.arm_set} that are not listed"
         else:
-            fit = ("gaussian",) if self.feedback == "bandit" else CONVEX
-            what = f"{self.feedback} feedback on listed arms"
+            fit, what = CONVEX, "semi_bandit feedback on listed arms"
         if self.observation not in fit:
             must = f"be {'one of ' * (len(fit) > 1)}{', '.join(fit)} for {what}"
             raise InputError("observation", must, self.observation)
@@ -150,6 +150,8 @@ class Combinatorial(Instance):
     def case(self) -> Case:
         """How this kind of instance is solved and proved, in the sign that maximises."""
         means = self.sign * np.asarray(self.phi)
+        if self.arms is None and self.feedback == "bandit":
+            return EnumeratedBandit(self, self.implicit_set, means)
         if self.arms is None:
             # loads sparse linear algebra, which most commands do without
             from ossb.structures.combinatorial_implicit import ImplicitSemiBandit

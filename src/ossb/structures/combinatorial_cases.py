@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ossb.errors import InputError
 from ossb.families import Family
 from ossb.graves_lai import linear, semi_bandit
 from ossb.graves_lai.independent import beyond, divergences
@@ -14,7 +15,7 @@ from ossb.graves_lai.proof import Alternative, Arm, Support
 from ossb.graves_lai.semi_bandit.gaussian_items import NO_CONSTRAINT
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.graves_lai.semi_bandit.solution import informations, item_weights
-from ossb.structures.base import Bound, Instance, clear_best, refuse_twins
+from ossb.structures.base import TIE, Bound, Instance, clear_best, refuse_twins
 
 
 class Case(Protocol):
@@ -54,6 +55,20 @@ def raised(family: Family, parameter: np.ndarray, items: np.ndarray, by: float) 
     return witness
 
 
+def refuse_ties(arm_set: Any, means: np.ndarray, best: Any) -> None:
+    """Refuse a set with two best arms, naming both."""
+    runner = arm_set.runner_up(means, best)
+    if runner is None:
+        return
+    first, second = (math.fsum(means[list(arm)].tolist()) for arm in (best, runner))
+    if first - second <= TIE * max(abs(first), abs(second)):
+        raise InputError(
+            "phi",
+            f"have one best arm: {list(best)} and {list(runner)} are both best, and "
+            "C(θ) is undefined",
+        )
+
+
 class _Listed:
     """What both feedbacks share."""
 
@@ -66,16 +81,20 @@ class _Listed:
         self.others = np.arange(len(arms)) != self.best
 
     def gap_of(self, arm: Arm) -> float:
-        return float(self.gaps[self.instance.position(arm)])
+        return float(self.gaps[self.place(arm)])
 
     def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
-        difference = self.arms[self.instance.position(arm)] - self.arms[self.best]
+        difference = self.arms[self.place(arm)] - self.arms[self.best]
         return math.fsum((difference * parameter).tolist())
+
+    def place(self, arm: Arm) -> int:
+        """Where an arm stands in the list."""
+        return int(self.instance.position(arm))
 
     def rates_of(self, support: Support) -> np.ndarray:
         rates = np.zeros(len(self.arms))
         for arm, rate in support:
-            rates[self.instance.position(arm)] += rate
+            rates[self.place(arm)] += rate
         rates[self.best] = 0.0
         return rates
 

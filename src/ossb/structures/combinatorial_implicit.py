@@ -17,8 +17,8 @@ from ossb.graves_lai.proof import Alternative, Arm, Support
 from ossb.graves_lai.semi_bandit.implicit import feasible_factor, solve_implicit
 from ossb.graves_lai.semi_bandit.implicit_solution import ImplicitSolution, Items, heaviest_ratio
 from ossb.graves_lai.semi_bandit.matroid import least_information, solve_matroid
-from ossb.structures.base import TIE, Bound
-from ossb.structures.combinatorial_cases import raised
+from ossb.structures.base import Bound
+from ossb.structures.combinatorial_cases import raised, refuse_ties
 
 PROOF_GAP = 1e-9  # how closely the search for an upper bound's proof comes to the exact factor
 
@@ -30,15 +30,7 @@ class ImplicitSemiBandit:
         self.instance, self.arm_set, self.means = instance, arm_set, means
         self.best: Items = arm_set.maximize(means)
         self.top = self.reward(self.best)
-        runner = arm_set.runner_up(means, self.best)
-        if runner is not None:
-            scale = max(abs(self.top), abs(self.reward(runner)))
-            if self.top - self.reward(runner) <= TIE * scale:
-                raise InputError(
-                    "phi",
-                    f"have one best arm: {list(self.best)} and {list(runner)} are both best, and "
-                    "C(θ) is undefined",
-                )
+        refuse_ties(arm_set, means, self.best)
 
     def reward(self, arm: Items) -> float:
         return math.fsum(self.means[list(arm)].tolist())

@@ -33,6 +33,7 @@ def as_general(instance: Instance) -> Piecewise:
         "lipschitz": _lipschitz,
         "unimodal": _unimodal,
         "dueling": _dueling,
+        "finite": _finite,
     }
     if instance.kind not in known:
         must = f"be one of {', '.join(known)} to be written as a polytope or union"
@@ -53,6 +54,13 @@ def _common(instance: Instance) -> dict[str, Any]:
 
 def _classical(instance: Any) -> Polytope:
     return Polytope(A=[], b=[], theta=instance.theta, **_common(instance))
+
+
+def _finite(instance: Any) -> Union:
+    """A piece for each parameter, which holds that point alone."""
+    size = instance.n_arms
+    points = [{"A_eq": np.eye(size), "b_eq": parameter} for parameter in instance.parameters]
+    return Union(pieces=points, theta=instance.theta, **_common(instance))
 
 
 def _linear(instance: Any) -> Polytope:

@@ -7,7 +7,6 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from ossb.service.answers import Refusal
 from ossb.service.call import Call
 from ossb.service.routes import Route
 
@@ -37,10 +36,10 @@ def _content(name: str) -> bytes:
     return (FOLDER / name).read_bytes()
 
 
-def _file(name: str, cached: str = "no-cache") -> Response:
+def _file(name: str, cached: str = "no-cache", status: int = 200) -> Response:
     kind = TYPES[Path(name).suffix] + "; charset=utf-8"
     headers = {"Cache-Control": cached, "Content-Type": kind}
-    return Response(_content(name), headers=headers)
+    return Response(_content(name), status, headers)
 
 
 async def shell(call: Call) -> Response:
@@ -57,9 +56,11 @@ async def login(call: Call) -> Response:
     form = parse_qs((await call.body(4096)).decode("latin-1"))
     token = form.get("token", [""])[0].strip()
     if call.service.tokens.grant_of(token) is None:
-        raise Refusal(401, "unauthorized", "the token is not known", "token")
+        return _file("refused.html", status=401)
     response = RedirectResponse("/", 303)
-    secure = call.request.url.scheme == "https"
+    # a proxy that ends TLS says so; who makes it up only keeps the cookie from himself
+    forwarded = call.request.headers.get("x-forwarded-proto", "")
+    secure = "https" in (call.request.url.scheme, forwarded.split(",")[0].strip().lower())
     response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure)
     return response
 

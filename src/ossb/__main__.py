@@ -1,0 +1,5 @@
+"""``python -m ossb``: the command line."""
+
+from ossb.cli import main
+
+main()
