@@ -16,7 +16,10 @@ from scipy.optimize import linprog
 from ossb.graves_lai.generic.cutting import regions_of, solve
 from ossb.graves_lai.generic.separation import Separation
 from ossb.structures.base import bound
+from ossb.structures.finite import Finite
+from ossb.structures.oracle import Oracle
 from ossb.structures.polytope import Polytope
+from ossb.structures.union import Union
 
 
 def concave(size, observation):
@@ -102,6 +105,66 @@ def by_cvxpy(instance, gap=1e-6):
     return upper
 
 
+def two_slopes(size, observation):
+    """Means that rise to a known arm and fall from it, or the other way round: a union."""
+    grid = np.linspace(0, 1, size)
+    steps = np.eye(size)[:-1] - np.eye(size)[1:]
+    half = size // 2
+    up_down = np.vstack([steps[:half], -steps[half:]])
+    pieces = [{"A": up_down, "b": np.zeros(size - 1)}, {"A": -up_down, "b": np.zeros(size - 1)}]
+    theta = 0.8 - 0.9 * (grid - grid[half]) ** 2
+    return Union(pieces=pieces, theta=theta, observation=observation)
+
+
+def many_points(size, observation):
+    rng = np.random.default_rng(0)
+    parameters = rng.uniform(0.1, 0.9, (200, size))
+    parameters[0, 0] = 0.95
+    parameters[1:60, 0] = 0.95
+    return Finite(parameters=parameters, theta=parameters[0], observation=observation)
+
+
+def asked_for(size, observation):
+    """Arms that know nothing of one another, through an oracle of the user's."""
+    theta = np.linspace(0.2, 0.8, size)
+
+    def nearest(theta, rates):
+        best = int(np.argmax(theta))
+        gaps = theta[best] - theta
+        costs = np.where(gaps > 0, rates * gaps**2, np.inf)
+        other = np.array(theta)
+        other[int(np.argmin(costs))] = theta[best]
+        return other
+
+    return Oracle(oracle=nearest, theta=theta, exact=True, observation=observation)
+
+
+def others(repeats):
+    """Re-solves of the other general structures, at estimates that move."""
+    print(f"\n{'instance':28}{'kept':>8}{'warm':>8}{'largest':>9}")
+    for make, size, observation in (
+        (two_slopes, 7, "gaussian"),
+        (two_slopes, 7, "bernoulli"),
+        (many_points, 8, "bernoulli"),
+        (asked_for, 6, "gaussian"),
+    ):
+        instance = make(size, observation)
+        rng = np.random.default_rng(0)
+        times: dict[bool, list[float]] = {True: [], False: []}
+        follower = instance.follow()
+        for step in (1e-2, 1e-3, 1e-5):
+            for _ in range(max(2, repeats)):
+                theta = instance.theta * (1 + step * rng.normal(size=size))
+                if isinstance(instance, Finite):
+                    theta = instance.parameters[int(rng.integers(0, 60))]
+                held, taken = spent(lambda: follower.rates(theta), 1)  # noqa: B023
+                times[bool(getattr(held, "kept", False))].append(taken)
+        kept, again = (statistics.median(times[key] or [np.nan]) for key in (True, False))
+        largest = max(times[True] + times[False])
+        name = f"{make.__name__} {size} {observation}"
+        print(f"{name:28}{kept:8.1f}{again:8.1f}{largest:9.1f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5)
@@ -142,6 +205,7 @@ def main():
             f"{answer.gap:9.1e}{rounds:7d}{cold:8.1f}{kept:8.1f}{again:8.1f}{slow:9.0f}"
             f"{slow / cold:7.0f}"
         )
+    others(repeats)
 
 
 if __name__ == "__main__":
