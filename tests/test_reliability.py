@@ -38,6 +38,28 @@ def test_lines_are_run_and_kept(reliability, monkeypatch, tmp_path, capsys):
     assert (tmp_path / "table.md").read_text() == table
 
 
+def test_loads_are_small_here_and_lose_nothing(reliability, monkeypatch, tmp_path, capsys):
+    """How fast they are is for the benchmark to say: a machine under test is no measure."""
+    lines = ["load", "ask-ossb", "million"]
+    if not reliability_lines_postgresql():
+        lines.append("load-postgresql")
+    command = ["reliability", "--share", "1000", "--only", ",".join(lines), "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", command)
+    reliability.main()
+    table = (tmp_path / "table.md").read_text()
+    rows = {row.split("|")[1].strip(): row for row in table.splitlines() if row.startswith("| ")}
+    for name in lines:
+        assert "Error" not in rows[name], rows[name]
+    for name in set(lines) & {"load", "load-postgresql"}:
+        assert " 0 errors" in rows[name], rows[name]
+
+
+def reliability_lines_postgresql():
+    from reliability_lines import no_postgresql
+
+    return no_postgresql()
+
+
 def test_a_line_that_does_not_hold_is_told(reliability, monkeypatch, tmp_path, capsys):
     def fails(folder, counts):
         raise AssertionError("lost 1")
