@@ -96,6 +96,30 @@ CLOSE = {  # instances on which the best arm is hard to tell, so that errors wou
         "structure": "dueling",
         "preferences": [[0.5, 0.45, 0.6], [0.55, 0.5, 0.6], [0.4, 0.4, 0.5]],
     },
+    "cycle": {
+        "structure": "unimodal",
+        "theta": [0.0, 0.05, 0.1, 0.05],
+        "edges": [[0, 1], [1, 2], [2, 3], [3, 0]],
+    },
+    "poisson": {"structure": "classical", "observation": "poisson", "theta": [1.0, 1.1]},
+    "semi-bandit": {
+        "structure": "combinatorial",
+        "feedback": "semi_bandit",
+        "arms": [[1, 1, 0], [0, 1, 1], [1, 0, 1]],
+        "phi": [0.0, 0.1, 0.2],
+    },
+    "sums": {
+        "structure": "combinatorial",
+        "feedback": "bandit",
+        "arms": [[1, 1, 0], [0, 1, 1], [1, 0, 1]],
+        "phi": [0.0, 0.1, 0.2],
+    },
+    "finite": {
+        "structure": "finite",
+        "parameters": [[0.0, 0.1], [0.1, 0.0], [0.05, 0.2]],
+        "theta": [0.0, 0.1],
+    },
+    "polytope": {"structure": "polytope", "A": [[1.0, 1.0]], "b": [1.0], "theta": [0.0, 0.1]},
 }
 DELTA = 0.3
 RUNS = 60
@@ -106,24 +130,31 @@ def more(instance, mean, count, rng):
     """The sum of some observations of a signed mean, drawn at once."""
     if instance.observation == "gaussian":
         return rng.normal(count * mean, math.sqrt(count) * instance.sigma)
+    if instance.observation == "poisson":
+        return rng.poisson(count * mean)
     return instance.sign * rng.binomial(count, instance.sign * mean)
+
+
+def player_of(instance):
+    """Of the default policy, where it fits."""
+    return Player(instance, {"name": "hgl" if instance.unprojected() is None else "osub"})
 
 
 def first_stop(instance, rng, level):
     """Whether the leader at the first look that says stop is the best arm."""
-    player, environment = Player(instance, {"name": "hgl"}), environment_of(instance)
-    model, components = player.policy.model, environment.means.size
-    tally = empty_tally(components, len(instance.reveals()))
+    player, environment = player_of(instance), environment_of(instance)
+    model, components = instance.tested(), environment.means.size
+    tally = empty_tally(components, len(instance.showing()))
     for look in LOOKS:
         for c, mean in enumerate(environment.means):
             new = look - int(tally.counts[c])
             total = tally.counts[c] * tally.means[c] + more(instance, float(mean), new, rng)
             tally.counts[c], tally.means[c] = look, total / look
         tally.clock[0] = look * components
-        found = stopping(View(player, tally, components, 0, len(instance.reveals())), level)
+        found = stopping(View(player, tally, components, 0, len(instance.showing())), level)
         if found["met"]:
             leader = int(model.project(tally, model.start()))
-            return leader == int(np.argmax(instance.rewards))
+            return leader == int(np.argmin(environment.gaps))
     return None
 
 
@@ -149,8 +180,8 @@ def test_stopping_happens(label):
     """With the true means and enough plays the leader is established."""
     instance = from_dict(CLOSE[label])
     player, environment = Player(instance, {"name": "hgl"}), environment_of(instance)
-    tally = empty_tally(environment.means.size, len(instance.reveals()))
+    tally = empty_tally(environment.means.size, len(instance.showing()))
     tally.counts[:] = 100_000
     tally.means[:] = environment.means
-    view = View(player, tally, environment.means.size, 0, len(instance.reveals()))
+    view = View(player, tally, environment.means.size, 0, len(instance.showing()))
     assert stopping(view, 0.05)["met"]

@@ -52,10 +52,10 @@ def stopping(view: View, delta: float) -> dict[str, Any]:
     """
     answer: dict[str, Any] = {"delta": delta, "statistic": None, "threshold": None, "met": False}
     instance: Any = view.player.instance
-    model = _model(instance)
-    reason = instance.unprojected() if model is not None else "has no likelihood-ratio test"
-    if reason is not None:
-        return {**answer, "reason": f"this {instance.kind} structure {reason}"}
+    model = instance.tested()
+    if model is None:
+        reason = f"this {instance.kind} structure has no likelihood-ratio test"
+        return {**answer, "reason": reason}
     if len(instance.showing()) == 1:
         return {**answer, "met": True, "reason": "there is one arm"}
     if not view.tally.counts.any():

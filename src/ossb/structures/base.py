@@ -114,6 +114,14 @@ class Instance:
         """Why no maximum-likelihood projection is at hand; None where there is one."""
         return None
 
+    def tested(self) -> Any:
+        """The model whose likelihood ratios say when to stop.
+
+        One of a larger set of parameters does as well, and takes longer: more alternatives can
+        only make the least ratio smaller.
+        """
+        return self.model() if hasattr(self, "model") else None
+
     def arm_name(self, arm: Arm) -> str:
         """How an arm is called: its name, or its number."""
         if isinstance(arm, int) and len(self.arm_names):

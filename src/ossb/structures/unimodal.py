@@ -15,8 +15,10 @@ from ossb.errors import InputError
 from ossb.families import FAMILIES
 from ossb.graves_lai.independent import least_information, proved
 from ossb.graves_lai.proof import Arm, Support
+from ossb.models.classical import ClassicalModel
 from ossb.models.unimodal import UnimodalModel
 from ossb.structures.base import Bound
+from ossb.structures.classical import Classical
 from ossb.structures.listed import MeanVector
 
 
@@ -134,6 +136,17 @@ class Unimodal(MeanVector):
         if self.is_tree:
             return None
         return "needs the best means with a given mode, which are known on lines and trees only"
+
+    def tested(self) -> UnimodalModel | ClassicalModel:
+        """On a graph with a cycle, as if the arms knew nothing of one another."""
+        if self.is_tree:
+            return self.model()
+        common: dict[str, Any] = {
+            "observation": self.observation,
+            "sigma": self.sigma,
+            "goal": self.goal,
+        }
+        return Classical(n_arms=self.n_arms, **common).model()
 
     def foresight(self) -> tuple[float, float]:
         return 1.0, 100.0
