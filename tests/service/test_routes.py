@@ -159,10 +159,57 @@ def test_the_description_names_every_route(campaign):
 
     paths = campaign.get("/openapi.json").json()["paths"]
     known = {(method.upper(), path) for path, calls in paths.items() for method in calls}
-    ours = {(method, path) for method, path in PLAIN if path != "/openapi.json"}
+    ours = set(PLAIN)
     for method, rest in OF_CAMPAIGN:
         ours.add((method, "/v1/campaigns/{name}" + (f"/{rest}" if rest else "")))
     assert known == ours
+
+
+def shape(value):
+    """The keys of an answer, all through."""
+    if isinstance(value, dict):
+        return {key: shape(entry) for key, entry in value.items()}
+    return None
+
+
+def test_examples_have_the_keys_of_real_answers(campaign):
+    paths = campaign.get("/openapi.json").json()["paths"]
+
+    def example(path, method, status):
+        content = paths[path][method]["responses"][status]["content"]
+        return content["application/json"]["example"]
+
+    of = "/v1/campaigns/{name}"
+    decisions = campaign.post(f"{FIRST}/ask", {"n": 3}).json()["decisions"]
+    for decision in decisions:
+        campaign.post(f"{FIRST}/tell", {"id": decision["id"], "observation": 1})
+    found = campaign.get(FIRST).json()
+    same = ("reason" in found["rates"]) == ("reason" in example(of, "get", "200")["rates"])
+    expected = example(of, "get", "200")
+    if not same:
+        found["rates"] = expected["rates"]
+    assert shape(found) == shape(expected)
+    (listed,) = campaign.get("/v1/campaigns").json()["campaigns"]
+    assert shape(listed) == shape(example("/v1/campaigns", "get", "200")["campaigns"][0])
+    entry = campaign.get(f"{FIRST}/decisions?limit=1").json()["decisions"][0]
+    assert shape(entry) == shape(example(f"{of}/decisions", "get", "200")["decisions"][0])
+    voided = campaign.post(f"{FIRST}/void", {"id": decisions[0]["id"]}).json()
+    assert shape(voided["results"][0]) == shape(example(f"{of}/void", "post", "200")["results"][0])
+    closed = campaign.post(f"{FIRST}/close", {}).json()
+    assert shape(closed) == shape(example(f"{of}/close", "post", "200"))
+    made = campaign.post("/v1/tokens", {"scope": "read", "campaign": "first"}).json()
+    assert shape(made) == shape(example("/v1/tokens", "post", "201"))
+
+
+def test_every_call_has_examples_and_says_when_to_come_back(campaign):
+    for path, calls in campaign.get("/openapi.json").json()["paths"].items():
+        for method, call in calls.items():
+            assert "503" in call["responses"], (method, path)
+            first = next(iter(call["responses"].values()))
+            contents = [*first["content"].values()]
+            contents += call.get("requestBody", {}).get("content", {}).values()
+            if path != "/openapi.json":
+                assert all("example" in content for content in contents), (method, path)
 
 
 def test_wrong_method_and_path(campaign):

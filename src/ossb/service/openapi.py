@@ -4,6 +4,8 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
+from ossb.service import examples
+
 NAME = {
     "name": "name",
     "in": "path",
@@ -68,6 +70,21 @@ CREATED = {
 }
 TOKEN = {"id": "9f86d081884c", "scope": "write", "campaign": "headlines", "created": 1.7e9}
 RESULTS = {"results": [{"id": "0-9f86d081", "status": "recorded"}]}
+VOIDED = {"results": [{"id": "0-9f86d081", "status": "voided"}]}
+DELTA = {
+    "name": "delta",
+    "in": "query",
+    "description": "Stop at confidence 1 − delta.",
+    "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "default": 0.05},
+    "example": 0.05,
+}
+AFTER = {
+    "name": "after",
+    "in": "query",
+    "description": "Events numbered above this one, where no Last-Event-ID is sent.",
+    "schema": {"type": "integer", "minimum": 0},
+    "example": 17,
+}
 
 
 def _answer(description: str, example: Any = None) -> dict[str, Any]:
@@ -75,6 +92,11 @@ def _answer(description: str, example: Any = None) -> dict[str, Any]:
     if example is not None:
         content["example"] = example
     return {"description": description, "content": {"application/json": content}}
+
+
+def _text(description: str, kind: str, example: str) -> dict[str, Any]:
+    content = {"schema": {"type": "string"}, "example": example}
+    return {"description": description, "content": {kind: content}}
 
 
 def _call(
@@ -87,7 +109,11 @@ def _call(
     call: dict[str, Any] = {
         "summary": summary,
         "parameters": list(parameters),
-        "responses": {**answers, "4XX": {"$ref": "#/components/responses/Error"}},
+        "responses": {
+            **answers,
+            "4XX": {"$ref": "#/components/responses/Error"},
+            "503": {"$ref": "#/components/responses/Later"},
+        },
     }
     if body is not None:
         content = {"application/json": {"schema": body, "example": example}}
@@ -116,19 +142,25 @@ def schema() -> dict[str, Any]:
     after = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "integer"}, "example": 17}
     paths: dict[str, Any] = {
         "/v1/campaigns": {
-            "get": _call("All campaigns", {"200": _answer("Campaigns")}),
+            "get": _call(
+                "All campaigns", {"200": _answer("Campaigns", {"campaigns": [examples.SHORT]})}
+            ),
             "post": _call(
                 "Create a campaign (scope admin)",
                 {
-                    "201": _answer("Created"),
-                    "200": _answer("There was one with the same definition"),
+                    "201": _answer("Created", examples.CAMPAIGN),
+                    "200": _answer("There was one with the same definition", examples.CAMPAIGN),
                 },
                 created,
                 CREATED,
             ),
         },
         of: {
-            "get": _call("Where it stands", {"200": _answer("Campaign")}, parameters=(NAME,)),
+            "get": _call(
+                "Where it stands",
+                {"200": _answer("Campaign", examples.CAMPAIGN)},
+                parameters=(NAME, DELTA),
+            ),
         },
         f"{of}/ask": {
             "post": _call(
@@ -151,7 +183,7 @@ def schema() -> dict[str, Any]:
         f"{of}/void": {
             "post": _call(
                 "Take a wrong tell back (scope write)",
-                {"200": _answer("Taken back")},
+                {"200": _answer("Taken back", VOIDED)},
                 _object({"id": ID}),
                 {"id": "0-9f86d081"},
                 (NAME,),
@@ -159,7 +191,9 @@ def schema() -> dict[str, Any]:
         },
         f"{of}/close": {
             "post": _call(
-                "Take no more asks (scope admin)", {"200": _answer("Closed")}, parameters=(NAME,)
+                "Take no more asks (scope admin)",
+                {"200": _answer("Closed", {**examples.SHORT, "closed": True})},
+                parameters=(NAME,),
             )
         },
         f"{of}/arms": {
@@ -195,7 +229,7 @@ def schema() -> dict[str, Any]:
         f"{of}/decisions": {
             "get": _call(
                 "Decisions with what was told",
-                {"200": _answer("Decisions")},
+                {"200": _answer("Decisions", {"decisions": [examples.DECISION]})},
                 parameters=(
                     NAME,
                     {"name": "start", "in": "query", "schema": {"type": "integer"}},
@@ -206,8 +240,8 @@ def schema() -> dict[str, Any]:
         f"{of}/events": {
             "get": _call(
                 "The journal as server-sent events",
-                {"200": {"description": "Events", "content": {"text/event-stream": {}}}},
-                parameters=(NAME, after),
+                {"200": _text("Events", "text/event-stream", examples.EVENT)},
+                parameters=(NAME, after, AFTER),
             )
         },
         "/v1/tokens": {
@@ -217,7 +251,7 @@ def schema() -> dict[str, Any]:
             ),
             "post": _call(
                 "Make a token (scope admin)",
-                {"201": _answer("The token, seen once")},
+                {"201": _answer("The token, seen once", examples.TOKEN)},
                 _object(
                     {"scope": {"enum": ["read", "write", "admin"]}},
                     {"campaign": {"type": "string"}},
@@ -234,15 +268,25 @@ def schema() -> dict[str, Any]:
             )
         },
         "/healthz": {"get": _call("Liveness", {"200": _answer("Alive", {"status": "ok"})})},
-        "/metrics": {"get": _call("Prometheus text", {"200": {"description": "Metrics"}})},
+        "/metrics": {
+            "get": _call(
+                "Prometheus text (scope read)",
+                {"200": _text("Metrics", "text/plain", examples.METRICS)},
+            )
+        },
+        "/openapi.json": {"get": _call("This description", {"200": _answer("OpenAPI 3.1")})},
     }
-    error = {"description": "Refused", "content": {"application/json": {"schema": ERROR}}}
+    refused = {"error": {"code": "bad_input", "message": "`n` must be at least 1", "field": "n"}}
+    content = {"application/json": {"schema": ERROR, "example": refused}}
+    error = {"description": "Refused", "content": content}
+    wait = {"description": "Seconds to wait.", "schema": {"type": "integer"}, "example": 1}
+    later = {**error, "description": "Not now", "headers": {"Retry-After": wait}}
     return {
         "openapi": "3.1.0",
         "info": {"title": "ossb campaigns", "version": version("ossb")},
         "paths": paths,
         "components": {
-            "responses": {"Error": error},
+            "responses": {"Error": error, "Later": later},
             "schemas": {"Decision": DECISION},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },

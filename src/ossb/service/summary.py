@@ -7,9 +7,12 @@ from typing import Any
 from ossb.campaigns import Campaign, Corrupt
 
 BINS = 60
-SHORT = ("name", "policy", "created", "closed", "rounds", "pending", "events", "plays", "means")
+DEFINED = ("name", "instance", "policy", "seed", "created", "closed")
+COUNTED = ("rounds", "pending", "events", "phases", "plays", "means", "components")
+SHORT = (*DEFINED, *COUNTED)
 DAMAGED: dict[str, Any] = {
-    **dict.fromkeys(("created", "plays", "means", "leader")),
+    **dict.fromkeys(("instance", "seed", "created", "plays", "means", "leader")),
+    **dict.fromkeys(("phases", "components")),
     **dict.fromkeys(("rounds", "pending", "events"), 0),
     "policy": {"name": ""},
     "closed": False,
