@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -208,3 +209,17 @@ def test_the_key_is_the_content():
     assert one.key == two.key
     named = experiment(instances=[CLASSICAL | {"name": "another"}])
     assert next(cells(named)).key == next(cells(experiment(instances=[CLASSICAL]))).key
+
+
+def test_memory_does_not_grow_with_trials_and_rounds(tmp_path):
+    def most_held(name, **keys):
+        tracemalloc.start()
+        run(experiment(block=2, policies=["ucb1"], **keys), tmp_path / name, compiled=False)
+        held = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return held
+
+    most_held("once", trials=2, horizon=20)  # what is imported and kept for good
+    few = most_held("few", trials=4, horizon=50)
+    many = most_held("many", trials=20, horizon=600)
+    assert many < 1.5 * few + 200_000

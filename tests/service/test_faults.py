@@ -1,14 +1,18 @@
 """Real processes, killed for real; a small count of each fault (more: benchmarks)."""
 
 import subprocess
+import threading
+import time
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import postgresql_server
 import service_faults
 import service_strain
 from ossb.campaigns import Campaign
+from ossb.client import Client
 from service_process import SCRIPT, Server
 
 
@@ -149,3 +153,29 @@ def test_postgresql_is_killed(tmp_path, database):
     assert_exactly_once(row)
     assert not row["crashed"]
     assert row["refused"] == 2  # with Retry-After
+
+
+def test_what_is_under_way_when_the_server_ends_is_answered(tmp_path):
+    """SIGTERM in the middle of a long ask: it is answered, it is on disk, and the exit is clean."""
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    server = Server(store, tmp_path / "log").start()
+    arms = np.random.default_rng(0).normal(size=(81, 3)).round(3).tolist()
+    instance = {"structure": "linear", "arms": arms}
+    answers = []
+
+    def ask():
+        with Client(server.url, patience=0.1) as client:
+            answers.append(client.ask("long", 2000))
+
+    with Client(server.url) as client:
+        client.create("long", instance, {"name": "hgl"})
+    caller = threading.Thread(target=ask)
+    caller.start()
+    time.sleep(0.3)  # long enough to be under way, and too short to be done
+    begun = not answers
+    assert server.stop() == 0
+    caller.join(60)
+    assert begun
+    assert len(answers[0]) == 2000
+    with Campaign.open(store, "long") as campaign:
+        assert campaign.describe()["pending"] == 2000
