@@ -57,8 +57,8 @@ def test_its_text_is_the_generators(peers):
 def test_a_page_of_made_up_times(peers):
     rows = [("ucb1", "river", 8.0, (4.0, 2.0, 0.5)), ("hgl", None, None, (4.0, 2.0, 0.5))]
     text = peers.page(rows, ["MABWiser does not run here: no"], {"T": ("x.py", "printed")}, 10)
-    assert "| ucb1 | river | 8.0 | 4.0 | 2.0 | 0.50 | 4.0 | 16 |" in text
-    assert "| hgl | none | | 4.0 | 2.0 | 0.50 | | |" in text
+    assert "| ucb1 | river | 8.0 | 4.0 | 2.0 | 0.50 | 2.0 | 4.0 | 16 |" in text
+    assert "| hgl | none | | 4.0 | 2.0 | 0.50 | | | |" in text
     assert "MABWiser does not run here: no\n" in text
     assert "### T\n\n`python x.py`\n\n```text\nprinted\n```" in text
 

@@ -436,6 +436,7 @@ def test_rates_come_with_a_certificate_or_a_reason(campaign):
 
 def test_structures_without_a_model_have_a_leader(clock, monkeypatch):
     monkeypatch.setattr("ossb.campaigns.looking._model", lambda instance: None)
+    monkeypatch.setattr("ossb.structures.classical.Classical.tested", lambda instance: None)
     campaign = Campaign.open("memory://", "c", instance=BERNOULLI, policy="ucb1", clock=clock)
     for _ in range(10):
         (decision,) = campaign.ask()
