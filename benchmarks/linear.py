@@ -258,6 +258,7 @@ def first_use():
         environment = {
             **os.environ, "NUMBA_CACHE_DIR": folder, "PYTHONPYCACHEPREFIX": f"{folder}/bytes"
         }  # fmt: skip
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         for name in ("`ossb bound`, first", "`ossb bound`, again"):
             command = [sys.executable, "-m", "ossb", "bound", path, "--json"]
             begun = time.perf_counter()
