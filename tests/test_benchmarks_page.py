@@ -37,8 +37,8 @@ def test_its_ratios_follow_from_its_times():
     ]
     assert {row[1] for row in rows} == {"SMPyBandits", "river", "MABWiser"}
     for policy, package, *shown in rows:
-        taken, _, step, loop, by_step, by_loop = shown
-        for own, ratio in ((step, by_step), (loop, by_loop)):
+        taken, plain, step, loop, by_plain, by_step, by_loop = shown
+        for own, ratio in ((plain, by_plain), (step, by_step), (loop, by_loop)):
             low = (float(taken) - half_a_unit(taken)) / (float(own) + half_a_unit(own))
             high = (float(taken) + half_a_unit(taken)) / (float(own) - half_a_unit(own))
             error = half_a_unit(ratio)
