@@ -154,9 +154,9 @@ def draw_all_plays(results: Results, kind: str) -> Any:
     figure, axes = _panels(results, 1, 2.8)
     for axis, group in zip(axes[0], results.groups, strict=False):
         draw_plays(axis, results, group)
-    axes[0][0].set_ylabel("plays at the horizon")
-    if len(results.experiment.instances) > len(results.groups):
-        figure.supxlabel("the first instance of each group", fontsize=6)
+    several = len(results.experiment.instances) > len(results.groups)
+    whose = "\nof each group's first instance" if several else ""
+    axes[0][0].set_ylabel(f"plays at the horizon{whose}")
     _legend(figure, axes[0])
     return figure
 
