@@ -8,7 +8,7 @@ and systems in these coordinates stay well conditioned.
 import numpy as np
 from scipy import sparse
 
-from ossb.graves_lai.semi_bandit.detour_search import Graph
+from ossb.graves_lai.semi_bandit.longest_paths import Graph
 
 
 def circulations(graph: Graph, weights: np.ndarray) -> sparse.csr_array:

@@ -1,22 +1,26 @@
 """The barrier method over flows: min ⟨cost, w⟩ with flow conserved and every row told apart.
 
-The working rows are detours P with log F_P = log Δ_P² − log Σ_{e∈P} spread/w_e ≥ 0.  Arms do
-not appear: any flow w > 0 is a sum of detours.  Each Newton step is a circulation, and solves one
-dense system in as many cycles as the graph has.
+The working rows are detours P with t_P = log Δ_P² − log Σ_{e∈P} spread/w_e ≥ 0.  Arms do not
+appear: any flow w > 0 is a sum of detours.  Each step is a circulation: Mehrotra's predictor,
+then correctors that allow for the bend of t along it, all with one factorisation.
 """
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.linalg.blas import dsyrk
 from scipy.sparse.linalg import splu
 
 from ossb.graves_lai.semi_bandit.circulations import circulations
-from ossb.graves_lai.semi_bandit.detour_search import Graph
+from ossb.graves_lai.semi_bandit.detour_system import System
+from ossb.graves_lai.semi_bandit.longest_paths import Graph
 
 MAX_STEPS = 80
+CORRECTORS = 2
+BOUNDARY = 0.98  # how much of the way to where a weight or multiplier vanishes is taken
+BACK_OFF = 0.85
+FLOW_SHARE = 0.1  # of μ, that keeps weights positive: rows do most of it
 
 
 @dataclass
@@ -31,21 +35,24 @@ class Rows:
     """Detours that must be told apart, as a sparse matrix over edges."""
 
     def __init__(self, graph: Graph, detours: list[tuple[int, ...]], unit: float) -> None:
-        lengths = [len(detour) for detour in detours]
-        index = np.concatenate([np.array(detour) for detour in detours])
+        lengths = np.fromiter(map(len, detours), dtype=np.int64, count=len(detours))
         start = np.concatenate([[0], np.cumsum(lengths)])
+        index = np.fromiter(chain.from_iterable(detours), dtype=np.int64, count=int(start[-1]))
         shape = (len(detours), graph.cost.size)
         self.member = sparse.csr_array((np.ones(index.size), index, start), shape=shape)
-        self.need = np.array([graph.cost[list(detour)].sum() for detour in detours])
+        self.need = self.member @ graph.cost
         self.unit = unit
 
     def log_information(self, weights: np.ndarray) -> np.ndarray:
         return np.log(self.need * self.need / (self.unit * (self.member @ (1.0 / weights))))
 
     def gradient(self, weights: np.ndarray) -> sparse.csr_array:
-        total = self.member @ (1.0 / weights)
-        scaled = self.member.multiply(1.0 / (weights * weights)).multiply(1.0 / total[:, None])
-        return sparse.csr_array(scaled)
+        """Of the logarithms, one row each."""
+        inverse = 1.0 / weights
+        share = np.repeat(1.0 / (self.member @ inverse), np.diff(self.member.indptr))
+        data = (inverse * inverse)[self.member.indices] * share
+        same = (data, self.member.indices, self.member.indptr)
+        return sparse.csr_array(same, shape=self.member.shape)
 
 
 def incidence(graph: Graph) -> sparse.csr_array:
@@ -67,18 +74,16 @@ def repair(rows: Rows, detours: list[tuple[int, ...]], weights: np.ndarray, marg
     target = np.exp(margin)
     for x in np.flatnonzero(rows.log_information(weights) < margin).tolist():
         edges = list(detours[x])
-        mine = weights[edges]
-        allowed = rows.need[x] ** 2 / (rows.unit * target)
-        low, high = 0.0, len(edges) / allowed
-        if (1.0 / mine).sum() <= allowed:
-            continue  # an earlier repair was enough
-        while high - low > 0.02 * high:
-            middle = 0.5 * (low + high)
-            if (1.0 / (mine + middle)).sum() <= allowed:
-                high = middle
-            else:
-                low = middle
-        weights[edges] = mine + high
+        mine, more = weights[edges], 0.0
+        asked = rows.unit * target / rows.need[x] ** 2
+        for _ in range(50):
+            inverse = 1.0 / (mine + more)
+            collected = 1.0 / inverse.sum()
+            if collected >= asked:
+                break
+            # concave in ``more``: plain steps of Newton's method would stay below
+            more += 1.02 * (asked - collected) / (collected**2 * (inverse**2).sum())
+        weights[edges] = mine + more
 
 
 def descend(graph: Graph, rows: Rows, flow: Flow, gap: float, mu: float) -> Flow:
@@ -90,85 +95,94 @@ def descend(graph: Graph, rows: Rows, flow: Flow, gap: float, mu: float) -> Flow
     conserved, cycles = incidence(graph), circulations(graph, flow.weights)
     w, t = flow.weights, rows.log_information(flow.weights)
     q = np.where(flow.multipliers > 0.0, flow.multipliers, mu / t)
-    centering = 0.1
     for _ in range(MAX_STEPS):
-        value = float(graph.cost @ w)
+        value, now = float(graph.cost @ w), float(q @ t) / t.size
         gradient = rows.gradient(w)
+        pull = gradient.T @ q
+        held = FLOW_SHARE * now / w
+        curvature = 2.0 * pull / w + held / w
+        left = _conserving(conserved, 1.0 / curvature, pull + held - graph.cost)
+        if max(now * t.size, float(np.abs(left * w).sum())) <= 0.5 * gap * value:
+            break
+        step = _Step(rows, gradient, System(cycles, gradient, curvature, q / t - q), w, q, t)
         # never far below what is asked: with more tight rows than free directions the system
         # is singular in the limit
-        mu = max(centering * float(q @ t), 0.05 * gap * value) / t.size
-        step_w, step_q, residual = _newton(graph, conserved, cycles, gradient, w, q, t, mu)
-        if float(q @ t) <= 0.5 * gap * value and residual <= 0.5 * gap * value:
+        mu = step.aim(graph.cost, 0.05 * gap * value / t.size)
+        length = step.searched(graph.cost, mu)
+        if length == 0.0:
             break
-        alpha = min(1.0, 0.98 / max(1e-30, float((-step_w / w).max())))
-        beta = min(1.0, 0.98 / max(1e-30, float((-step_q / q).max())))
-        before = _merit(graph, w, t, mu)
-        for _ in range(30):
-            trial = w + alpha * step_w
-            trial_t = rows.log_information(trial)
-            inside = trial_t.min() > 0
-            if inside and _merit(graph, trial, trial_t, mu) <= before + 1e-12 * abs(before):
-                break
-            alpha *= 0.6
-        else:
-            break
-        w, t = trial, trial_t
-        q = np.clip(q + beta * step_q, 1e-3 * mu / t, 1e3 * mu / t)
-        shorter = min(alpha, beta)
-        centering = min(0.9, max(0.01 if shorter > 0.9 else 0.1, (1.0 - shorter) ** 2))
+        w = w + length * step.w
+        t = rows.log_information(w)
+        q = np.clip(q + _reach(step.q, q, BOUNDARY) * step.q, 1e-3 * mu / t, 1e3 * mu / t)
     return Flow(w, q)
 
 
-def _merit(graph: Graph, w: np.ndarray, t: np.ndarray, mu: float) -> float:
-    return float(graph.cost @ w - mu * np.log(t).sum() - mu * np.log(w).sum())
+class _Step:
+    """A direction for the weights w and the multipliers q, and what it does to t."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        gradient: sparse.csr_array,
+        system: System,
+        w: np.ndarray,
+        q: np.ndarray,
+        t: np.ndarray,
+    ) -> None:
+        self.rows, self.gradient, self.system = rows, gradient, system
+        self.at = (w, q, t)
+
+    def _solve(self, cost: np.ndarray, mu: float, bend: np.ndarray | float) -> None:
+        w, q, t = self.at
+        target = (mu - bend) / t
+        self.w = self.system.direction(self.gradient.T @ target + FLOW_SHARE * mu / w - cost)
+        self.t = self.gradient @ self.w
+        self.q = target - q * self.t / t - q
+
+    def aim(self, cost: np.ndarray, floor: float) -> float:
+        """Choose μ by how far the step to ``floor`` would lead; solve for it with its bend."""
+        w, q, t = self.at
+        now = float(q @ t) / t.size
+        self._solve(cost, floor, 0.0)
+        alpha = min(_reach(self.w, w, 1.0), _reach(self.t, t, 1.0))
+        beta = _reach(self.q, q, 1.0)
+        after = float((q + beta * self.q) @ (t + alpha * self.t)) / t.size
+        mu = max(min(0.9, max(0.01, (after / now) ** 3)) * now, floor)
+        for _ in range(CORRECTORS):
+            bend = self._bend(alpha, beta)
+            self._solve(cost, mu, np.clip(bend, -now, now))
+            alpha, beta = _reach(self.w, w, BOUNDARY), _reach(self.q, q, BOUNDARY)
+        return mu
+
+    def _bend(self, alpha: float, beta: float) -> np.ndarray:
+        """What q t will differ by from its linear forecast."""
+        w, q, t = self.at
+        reach = _reach(self.w, w, BOUNDARY)
+        lost = self.rows.log_information(w + reach * self.w) - t - reach * self.t
+        return alpha * beta * self.q * self.t + (alpha / reach) ** 2 * q * lost
+
+    def searched(self, cost: np.ndarray, mu: float) -> float:
+        """A length that keeps every row and does not raise the barrier function; 0 for none."""
+        w, _, t = self.at
+        length = min(_reach(self.w, w, BOUNDARY), _reach(self.t, t, BOUNDARY))
+        before = _merit(cost, w, t, mu)
+        for _ in range(60):
+            trial = w + length * self.w
+            kept = self.rows.log_information(trial)
+            if (kept > (1.0 - BOUNDARY) * t).all():
+                if _merit(cost, trial, kept, mu) <= before + 1e-12 * abs(before):
+                    return length
+            length *= BACK_OFF
+        return 0.0
 
 
-def _newton(
-    graph: Graph,
-    conserved: sparse.csr_array,
-    cycles: sparse.csr_array,
-    gradient: sparse.csr_array,
-    w: np.ndarray,
-    q: np.ndarray,
-    t: np.ndarray,
-    mu: float,
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """The direction, and how far stationarity is from holding, weighted by the flow."""
-    pull = gradient.T @ q
-    curvature = 2.0 * pull / w + mu / (w * w)
-    rest = mu / w - graph.cost
-    stiffness = q / t - q
-    # rows that would change the direction by less than one in a thousand are left out of it
-    stiff = np.flatnonzero(np.abs(stiffness) * (gradient.power(2) @ (1.0 / curvature)) > 1e-3)
-    bent = sparse.csr_array(cycles.multiply(curvature[None, :]))
-    system = (bent @ cycles.T).toarray()
-    _add_squares(system, (gradient[stiff] @ cycles.T).toarray(), stiffness[stiff])
-    moved = _solved(system, cycles @ (gradient.T @ (mu / t) + rest))
-    step_w = cycles.T @ moved
-    step_q = (mu - q * (gradient @ step_w)) / t - q
-    stationary = _conserving(conserved, 1.0 / curvature, pull + rest)
-    return step_w, step_q, float(np.abs(stationary * w).sum())
+def _reach(step: np.ndarray, point: np.ndarray, share: float) -> float:
+    """The longest step, at most 1, that goes no further than ``share`` of the way to 0."""
+    return min(1.0, share / max(1e-30, float((-step / point).max())))
 
 
-def _add_squares(system: np.ndarray, rows: np.ndarray, weights: np.ndarray) -> None:
-    """Add rowsᵀ diag(weights) rows to a symmetric matrix."""
-    plain = weights > 0.0
-    if plain.any():
-        scaled = np.sqrt(weights[plain])[:, None] * rows[plain]
-        half = dsyrk(1.0, scaled.T)  # the upper triangle
-        system += half + np.triu(half, 1).T
-    if not plain.all():
-        system += rows[~plain].T @ (weights[~plain, None] * rows[~plain])
-
-
-def _solved(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The solution of a symmetric system, scaled to a unit diagonal first."""
-    scale = 1.0 / np.sqrt(np.abs(np.diag(system)))
-    scaled = scale[:, None] * system * scale[None, :]
-    try:
-        return scale * cho_solve(cho_factor(scaled, check_finite=False), scale * right)
-    except LinAlgError:  # rows far from tight bend the other way
-        return scale * np.linalg.solve(scaled, scale * right)
+def _merit(cost: np.ndarray, w: np.ndarray, t: np.ndarray, mu: float) -> float:
+    return float(cost @ w - mu * np.log(t).sum() - FLOW_SHARE * mu * np.log(w).sum())
 
 
 def _conserving(conserved: sparse.csr_array, inverse: np.ndarray, vector: np.ndarray) -> np.ndarray:

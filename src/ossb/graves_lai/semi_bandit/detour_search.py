@@ -6,100 +6,48 @@ maxima over a grid of a give candidates, and bounds that prune an exact search o
 (Δ, U), where a label with no less Δ and no more U than another at its node is dropped.
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
+from ossb.graves_lai.semi_bandit.longest_paths import LongestPaths, as_edges, total
+
 TANGENTS = 160
+COARSE = 10  # one tangent in so many is tried on every label, the others on what is left
 MAX_LABELS = 200_000
 MAX_TRACED = 3000
 
 
-class Graph(Protocol):
-    """Detours, as ``ossb.arm_sets`` describes them."""
-
-    @property
-    def items(self) -> np.ndarray: ...
-    @property
-    def tail(self) -> np.ndarray: ...
-    @property
-    def head(self) -> np.ndarray: ...
-    @property
-    def cost(self) -> np.ndarray: ...
-    @property
-    def n_nodes(self) -> int: ...
-
-
-class Longest(NamedTuple):
-    """Longest paths under several weights at once: from the start, and to the end."""
-
-    forward: np.ndarray  # (n_nodes, n_weights)
-    last: np.ndarray  # int64, the last edge of it
-    backward: np.ndarray
-    first: np.ndarray
-
-
-def longest(graph: Graph, weights: np.ndarray) -> Longest:
-    """Dynamic programming over the nodes in their order; ``weights`` is (n_edges, n_weights)."""
-    n_weights = weights.shape[1]
-    shape = (graph.n_nodes, n_weights)
-    forward, backward = np.full(shape, -np.inf), np.full(shape, -np.inf)
-    last, first = np.full(shape, -1), np.full(shape, -1)
-    forward[0], backward[-1] = 0.0, 0.0
-    order = np.argsort(graph.tail, kind="stable").tolist()
-    tail, head = graph.tail.tolist(), graph.head.tolist()
-    for k in order:
-        value = forward[tail[k]] + weights[k]
-        better = value > forward[head[k]]
-        forward[head[k]][better] = value[better]
-        last[head[k]][better] = k
-    for k in reversed(order):
-        value = backward[head[k]] + weights[k]
-        better = value > backward[tail[k]]
-        backward[tail[k]][better] = value[better]
-        first[tail[k]][better] = k
-    return Longest(forward, last, backward, first)
-
-
-def through(graph: Graph, found: Longest, edge: int, weight: int) -> list[int]:
-    """The longest detour through an edge, as edges in order."""
-    path = [edge]
-    node = int(graph.tail[edge])
-    while node != 0:
-        path.append(int(found.last[node, weight]))
-        node = int(graph.tail[path[-1]])
-    path.reverse()
-    node = int(graph.head[edge])
-    while node != graph.n_nodes - 1:
-        path.append(int(found.first[node, weight]))
-        node = int(graph.head[path[-1]])
-    return path
-
-
-def tangents(graph: Graph) -> np.ndarray:
+def tangents(paths: LongestPaths) -> np.ndarray:
     """A grid of gaps, from the smallest detour's to the largest one's."""
+    graph = paths.graph
     cost = np.stack([-graph.cost, graph.cost], axis=1)
-    found = longest(graph, cost)
+    found = paths.under(cost)
     least = -(found.forward[graph.tail, 0] + cost[:, 0] + found.backward[graph.head, 0])
     most = float(found.forward[-1, 1])
     return np.geomspace(float(least.min()), max(most, float(least.min())), TANGENTS)
 
 
+def cheapest(paths: LongestPaths) -> list[tuple[int, ...]]:
+    """For every edge, the detour of smallest gap through it."""
+    edges = np.arange(paths.graph.cost.size)
+    found = paths.under(-paths.graph.cost[:, None])
+    return as_edges(paths.through(found, edges, np.zeros_like(edges)))
+
+
 def violated(
-    graph: Graph, spread: np.ndarray, grid: np.ndarray, slack: float
+    paths: LongestPaths, spread: np.ndarray, grid: np.ndarray, slack: float
 ) -> list[tuple[int, ...]]:
     """For every edge, the most violated detour through it that the tangents show."""
+    graph = paths.graph
     weights = spread[:, None] - 2.0 * graph.cost[:, None] * grid
-    found = longest(graph, weights)
+    found = paths.under(weights)
     excess = found.forward[graph.tail] + weights + found.backward[graph.head] + grid * grid
     excess /= grid * grid  # relative to the gap squared that the tangent stands for
-    detours: dict[tuple[int, ...], None] = {}
-    choice = excess.argmax(axis=1)
-    for edge in np.flatnonzero(excess.max(axis=1) > slack).tolist():
-        path = through(graph, found, edge, int(choice[edge]))
-        if spread[path].sum() > (1.0 + slack) * graph.cost[path].sum() ** 2:
-            detours[tuple(path)] = None
-    return list(detours)
+    edges = np.flatnonzero(excess.max(axis=1) > slack)
+    detours = paths.through(found, edges, excess[edges].argmax(axis=1))
+    short = total(detours, spread) > (1.0 + slack) * total(detours, graph.cost) ** 2
+    return as_edges(detours[short])
 
 
 class Search(NamedTuple):
@@ -110,14 +58,18 @@ class Search(NamedTuple):
     complete: bool
 
 
-def largest_ratio(graph: Graph, spread: np.ndarray, grid: np.ndarray, floor: float) -> Search:
+def largest_ratio(
+    paths: LongestPaths, spread: np.ndarray, grid: np.ndarray, floor: float
+) -> Search:
     """max over detours of U/Δ², exact if above ``floor`` (else ``floor`` is returned).
 
     The search is complete unless more than ``MAX_LABELS`` labels had to be kept.
     """
-    weights = spread[:, None] - 2.0 * floor * graph.cost[:, None] * grid
-    suffix = longest(graph, weights).backward
-    shift = floor * grid * grid
+    graph, slope = paths.graph, 2.0 * floor * grid
+    # what a label can still gain on its way to the end, by each tangent, coarse ones first
+    order = np.argsort(np.arange(grid.size) % COARSE, kind="stable")
+    gain = paths.under(spread[:, None] - graph.cost[:, None] * slope).backward + floor * grid**2
+    slope, gain, coarse = slope[order], gain[:, order], -(-grid.size // COARSE)
     outgoing: list[list[int]] = [[] for _ in range(graph.n_nodes)]
     for k, node in enumerate(graph.tail.tolist()):
         outgoing[node].append(k)
@@ -131,8 +83,9 @@ def largest_ratio(graph: Graph, spread: np.ndarray, grid: np.ndarray, floor: flo
         if not arriving[node]:
             continue
         labels = _undominated(np.concatenate(arriving[node], axis=1))
-        bound = labels[1][:, None] - 2.0 * floor * labels[0][:, None] * grid + suffix[node] + shift
-        labels = labels[:, bound.min(axis=1) > 0]
+        for columns in (slice(coarse), slice(coarse, None)):
+            bound = labels[1][:, None] - labels[0][:, None] * slope[columns] + gain[node, columns]
+            labels = labels[:, bound.min(axis=1) > 0]
         size = labels.shape[1]
         if count + size > MAX_LABELS:
             return _collect(kept, above, floor, False)

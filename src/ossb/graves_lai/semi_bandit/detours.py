@@ -10,19 +10,14 @@ from typing import Protocol
 import numpy as np
 
 from ossb.graves_lai.semi_bandit.detour_barrier import Flow, Rows, descend, repair
-from ossb.graves_lai.semi_bandit.detour_search import (
-    Graph,
-    largest_ratio,
-    longest,
-    tangents,
-    through,
-    violated,
-)
+from ossb.graves_lai.semi_bandit.detour_search import cheapest, largest_ratio, tangents, violated
 from ossb.graves_lai.semi_bandit.implicit_solution import ImplicitSolution, Items
+from ossb.graves_lai.semi_bandit.longest_paths import Graph, LongestPaths, total
 
 MAX_ROUNDS = 60
-MAX_STAY = 5  # rounds at one tolerance while many detours are still missing
+MAX_STAY = 2  # rounds at one tolerance while many detours are still missing
 TIGHTEN = 0.1
+FINEST = 0.01  # of the gap asked: thin flows count little in the working gap, much in a proof
 DUST = 1e-14
 
 
@@ -46,24 +41,26 @@ def solve_paths(
     if graph.items.size == 0:
         return ImplicitSolution(leader, [], 0.0, 0.0, [], np.zeros((0, phi.size)), np.zeros(0))
     unit = 2.0 * sigma * sigma
-    grid = tangents(graph)
-    detours = cheapest(graph)
+    sweeps = LongestPaths(graph)
+    grid, detours = tangents(sweeps), cheapest(sweeps)
     rows = Rows(graph, detours, unit)
     flow = Flow(start_flow(graph, detours, rows), np.zeros(len(detours)))
     answer: ImplicitSolution | None = None
+    finest = FINEST * gap
     inner, mu, stayed = 0.1, 0.1 * float(graph.cost @ flow.weights) / len(detours), 0
     for _ in range(MAX_ROUNDS):
         flow = descend(graph, rows, flow, inner, mu)
         known = set(detours)
         spread = unit / flow.weights
-        new = [d for d in violated(graph, spread, grid, 0.2 * inner) if d not in known]
-        if not new and inner <= 0.3 * gap:
-            answer, new = certify(paths, phi, leader, graph, detours, rows, flow, grid, gap)
+        new = [d for d in violated(sweeps, spread, grid, 0.2 * inner) if d not in known]
+        if not new and inner <= gap:
+            found, new = certify(paths, phi, leader, sweeps, detours, rows, flow, grid, gap)
             new = [d for d in new if d not in known]
-            if answer.gap <= gap or not new:
+            answer = found if answer is None or found.gap < answer.gap else answer
+            if answer.gap <= gap or (not new and inner <= finest):
                 break
         elif not new:
-            search = largest_ratio(graph, spread, grid, 1.0 + 0.2 * inner)
+            search = largest_ratio(sweeps, spread, grid, 1.0 + 0.2 * inner)
             new = [d for d in search.detours if d not in known]
         stayed = stayed + 1 if len(new) > 0.01 * len(detours) and stayed < MAX_STAY else 0
         if new:
@@ -72,9 +69,9 @@ def solve_paths(
             repair(rows, detours, flow.weights, inner)
         mu = 0.3 * inner * float(graph.cost @ flow.weights) / len(detours)
         if not stayed:
-            inner = max(0.3 * gap, TIGHTEN * inner)
+            inner = max(gap if inner > gap else finest, TIGHTEN * inner)
     if answer is None:
-        answer, _ = certify(paths, phi, leader, graph, detours, rows, flow, grid, gap)
+        answer, _ = certify(paths, phi, leader, sweeps, detours, rows, flow, grid, gap)
     return answer
 
 
@@ -82,7 +79,7 @@ def certify(
     paths: PathSet,
     phi: np.ndarray,
     leader: Items,
-    graph: Graph,
+    sweeps: LongestPaths,
     detours: list[tuple[int, ...]],
     rows: Rows,
     flow: Flow,
@@ -90,12 +87,13 @@ def certify(
     gap: float,
 ) -> tuple[ImplicitSolution, list[tuple[int, ...]]]:
     """Both bounds over all paths, and detours that ask for larger rates."""
+    graph = sweeps.graph
     plays = decompose(graph, flow.weights)
     weights = np.zeros(graph.cost.size)
     for detour, rate in plays:
         weights[list(detour)] += rate
     spread = rows.unit / weights
-    search = largest_ratio(graph, spread, grid, 1.0 + 0.1 * gap)
+    search = largest_ratio(sweeps, spread, grid, 1.0 + 0.1 * gap)
     y = flow.multipliers * np.exp(-rows.log_information(flow.weights))
     used = np.flatnonzero(y > DUST * y.sum())
     confusing = np.tile(phi, (used.size, 1))
@@ -106,7 +104,7 @@ def certify(
         step = rows.need[x] * inverse / inverse.sum()
         confusing[k, graph.items[edges]] += step
         pull[edges] += y[x] * step * step / rows.unit
-    lower = float(y[used].sum() / heaviest_detour(graph, pull))
+    lower = float(y[used].sum() / heaviest_detour(sweeps, pull))
     support = [
         (paths.follow(leader, graph.items[list(detour)].tolist()), float(rate * search.ratio))
         for detour, rate in plays
@@ -131,21 +129,23 @@ def feasible_detours(graph: Graph, weights: np.ndarray, unit: float) -> float:
     if not (edge_weights > 0).all():
         return np.inf
     spread = unit / edge_weights
-    floor = max(spread[list(d)].sum() / graph.cost[list(d)].sum() ** 2 for d in cheapest(graph))
-    search = largest_ratio(graph, spread, tangents(graph), float(floor))
+    sweeps = LongestPaths(graph)
+    near = [list(detour) for detour in cheapest(sweeps)]
+    floor = max(spread[d].sum() / graph.cost[d].sum() ** 2 for d in near)
+    search = largest_ratio(sweeps, spread, tangents(sweeps), float(floor))
     if search.complete:
         return search.ratio
-    least = min(float(graph.cost[list(d)].sum()) for d in cheapest(graph))
-    return heaviest_detour(graph, spread) / least  # U ≤ r Δ and Δ ≥ the least of all gaps
+    least = min(float(graph.cost[d].sum()) for d in near)
+    return heaviest_detour(sweeps, spread) / least  # U ≤ r Δ and Δ ≥ the least of all gaps
 
 
-def heaviest_detour(graph: Graph, pull: np.ndarray) -> float:
+def heaviest_detour(sweeps: LongestPaths, pull: np.ndarray) -> float:
     """max over detours of Σ pull / Σ cost (Dinkelbach)."""
-    ratio = 0.0
+    cost, ratio = sweeps.graph.cost, 0.0
     for _ in range(100):
-        found = longest(graph, (pull - ratio * graph.cost)[:, None])
-        path = through(graph, found, int(found.first[0, 0]), 0)
-        mine = float(pull[path].sum() / graph.cost[path].sum())
+        found = sweeps.under((pull - ratio * cost)[:, None])
+        path = sweeps.through(found, found.first[0], np.zeros(1, dtype=np.int64))
+        mine = float(total(path, pull)[0] / total(path, cost)[0])
         if mine <= ratio * (1.0 + 1e-14):
             break
         ratio = mine
@@ -175,12 +175,6 @@ def decompose(graph: Graph, weights: np.ndarray) -> list[tuple[tuple[int, ...], 
             left[path] -= rate
             plays[tuple(path)] = plays.get(tuple(path), 0.0) + rate
     return list(plays.items())
-
-
-def cheapest(graph: Graph) -> list[tuple[int, ...]]:
-    """For every edge, the detour of smallest gap through it."""
-    found = longest(graph, -graph.cost[:, None])
-    return list(dict.fromkeys(tuple(through(graph, found, k, 0)) for k in range(graph.cost.size)))
 
 
 def start_flow(graph: Graph, detours: list[tuple[int, ...]], rows: Rows) -> np.ndarray:
