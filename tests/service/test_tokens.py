@@ -210,6 +210,8 @@ def test_the_page_signs_in_with_a_cookie(campaign, tokens):
     assert wrong.status_code == 401
     assert "This token is not known here" in wrong.text  # with the form to try again
     assert 'action="/login"' in wrong.text
+    assert "<title>Token not known" in wrong.text
+    assert "not known" not in campaign.get("/login").text
     assert "set-cookie" not in wrong.headers
     answer = campaign.post("/login", f"token={tokens[ADMIN]}".encode(), headers=form)
     assert answer.status_code == 303

@@ -18,6 +18,11 @@ TYPES = {
     ".css": "text/css",
     ".svg": "image/svg+xml",
 }
+REFUSED = {
+    b"<title>Sign in": b"<title>Token not known",
+    b"<!-- refused -->": b'<p role="alert" class="warning">This token is not known here; '
+    b"it may have been taken back.</p>",
+}
 ASSETS = ("app.js", "charts.js", "style.css", "icon.svg")
 
 
@@ -36,10 +41,13 @@ def _content(name: str) -> bytes:
     return (FOLDER / name).read_bytes()
 
 
-def _file(name: str, cached: str = "no-cache", status: int = 200) -> Response:
-    kind = TYPES[Path(name).suffix] + "; charset=utf-8"
-    headers = {"Cache-Control": cached, "Content-Type": kind}
-    return Response(_content(name), status, headers)
+def _answer(content: bytes, suffix: str, status: int = 200) -> Response:
+    kind = TYPES[suffix] + "; charset=utf-8"
+    return Response(content, status, {"Cache-Control": "no-cache", "Content-Type": kind})
+
+
+def _file(name: str) -> Response:
+    return _answer(_content(name), Path(name).suffix)
 
 
 async def shell(call: Call) -> Response:
@@ -51,12 +59,20 @@ async def login_form(call: Call) -> Response:
     return _file("login.html")
 
 
+def _refused() -> Response:
+    """The form once more, saying why."""
+    content = _content("login.html")
+    for old, new in REFUSED.items():
+        content = content.replace(old, new)
+    return _answer(content, ".html", status=401)
+
+
 async def login(call: Call) -> Response:
     """Keep a token as a cookie that scripts cannot read and other sites cannot send."""
     form = parse_qs((await call.body(4096)).decode("latin-1"))
     token = form.get("token", [""])[0].strip()
     if call.service.tokens.grant_of(token) is None:
-        return _file("refused.html", status=401)
+        return _refused()
     response = RedirectResponse("/", 303)
     # a proxy that ends TLS says so; who makes it up only keeps the cookie from himself
     forwarded = call.request.headers.get("x-forwarded-proto", "")
