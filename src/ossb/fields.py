@@ -4,7 +4,6 @@ Every function takes the value and the name of its field, and answers with a cle
 with an error that names the field down to the entry.
 """
 
-import difflib
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ossb.errors import InputError
+from ossb.words import counted, hint
 
 _LARGEST = 2**62  # an index of a table with more entries than any machine holds
 
@@ -51,9 +51,15 @@ def choice(value: Any, field: str, options: Iterable[str]) -> str:
     known = list(options)
     if value in known:
         return str(value)
-    near = difflib.get_close_matches(str(value), known, 1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    raise InputError(field, f"be one of {', '.join(known)}{hint}", value)
+    raise InputError(field, f"be one of {', '.join(known)}{hint(value, known)}", value)
+
+
+def check_keys(keys: Iterable[Any], known: Iterable[str], of: str) -> None:
+    """Refuse the first key that is not known; a misspelt one is answered with the nearest."""
+    names = list(known)
+    for key in keys:
+        if key not in names:
+            raise InputError(str(key), f"be {of}: {', '.join(names) or 'none'}{hint(key, names)}")
 
 
 def vector(value: Any, field: str, size: int | None = None) -> np.ndarray:
@@ -67,7 +73,7 @@ def vector(value: Any, field: str, size: int | None = None) -> np.ndarray:
         entries = _entries(value, field)
         result = np.array([number(entry, f"{field}[{i}]") for i, entry in enumerate(entries)])
     if size is not None and result.size != size:
-        raise InputError(field, f"hold {size} numbers", int(result.size))
+        raise InputError(field, f"hold {counted(size, 'number')}", int(result.size))
     result.setflags(write=False)
     return result
 
@@ -89,7 +95,7 @@ def matrix(value: Any, field: str, columns: int | None = None) -> np.ndarray:
         width = lists[0].size if lists else columns or 0
         result = np.array(lists, dtype=np.float64).reshape(len(lists), width)
     if columns is not None and result.shape[1] != columns and result.shape[0] > 0:
-        raise InputError(field, f"have {columns} columns", int(result.shape[1]))
+        raise InputError(field, f"have {counted(columns, 'column')}", int(result.shape[1]))
     result.setflags(write=False)
     return result
 
@@ -116,7 +122,7 @@ def names(value: Any, field: str, size: int | None = None) -> tuple[str, ...]:
     entries = _entries(value, field)
     result = tuple(text(entry, f"{field}[{i}]") for i, entry in enumerate(entries))
     if size is not None and len(result) != size:
-        raise InputError(field, f"hold {size} names, one for each arm", len(result))
+        raise InputError(field, f"hold {counted(size, 'name')}, one for each arm", len(result))
     if len(set(result)) != len(result):
         twice = next(name for name in result if result.count(name) > 1)
         raise InputError(field, "be distinct", twice)

@@ -1,6 +1,5 @@
 """Instance files: TOML or JSON with the keys of an instance, or a list of them."""
 
-import difflib
 import json
 import sys
 import tomllib
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ossb.errors import InputError
-from ossb.fields import choice
+from ossb.fields import check_keys, choice
 from ossb.structures import STRUCTURES, Instance
 
 LIST_KEY = "instances"  # a TOML file has no list at its top: it stands under this key
@@ -52,11 +51,7 @@ def from_dict(content: Any) -> Instance:
     structure = STRUCTURES[kind]
     keys = {key: value for key, value in content.items() if key != "structure"}
     known = [item.name for item in fields(structure) if item.init]
-    for key in keys:
-        if key not in known:
-            near = difflib.get_close_matches(key, known, 1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise InputError(str(key), f"be a key of {structure.kind}: {', '.join(known)}{hint}")
+    check_keys(keys, known, f"a key of {structure.kind}")
     for item in fields(structure):
         required = item.default is MISSING and item.default_factory is MISSING
         if item.init and required and keys.get(item.name) is None:

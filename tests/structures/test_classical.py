@@ -133,7 +133,7 @@ def test_the_common_keys():
         Classical(theta=[1.0], sigma=0)
     with pytest.raises(InputError, match="`name` must be a string, got 3"):
         Classical(theta=[1.0], name=3)
-    with pytest.raises(InputError, match="`arm_names` must hold 1 names"):
+    with pytest.raises(InputError, match="`arm_names` must hold 1 name,"):
         Classical(theta=[1.0], arm_names=["a", "b"])
     with pytest.raises(InputError, match="`arm_names` must be distinct, got a"):
         Classical(theta=[1.0, 2.0], arm_names=["a", "a"])

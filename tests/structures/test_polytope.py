@@ -217,7 +217,7 @@ def test_one_arm_costs_nothing():
     [
         ({"theta": [0.5, 2.0, 0.0]}, r"A λ ≤ b: row 0 is off by 1"),
         ({"A_eq": [[1, 1, 1]], "b_eq": [1.0]}, r"A_eq λ = b_eq: row 0 is off by 0.299"),
-        ({"b": [1.0, 2.0]}, "hold 1 numbers"),
+        ({"b": [1.0, 2.0]}, "hold 1 number,"),
         ({"A": None}, "`A` must be given with `b`"),
         ({"A_eq": [[1, 1, 1]]}, "`b_eq` must be given with `A_eq`"),
         ({"A": [[1, 0]]}, "have 3 columns"),

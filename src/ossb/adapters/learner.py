@@ -16,6 +16,7 @@ from ossb.fields import integer, number
 from ossb.instances import from_dict
 from ossb.structures.base import Instance
 from ossb.tally import Decision, Tally, decide, empty_tally, observe
+from ossb.words import counted
 
 
 class Learner:
@@ -90,7 +91,7 @@ class Learner:
         place = self._arm(arm)
         shown = self.shown[place]
         if len(values) != len(shown):
-            raise InputError("observation", f"hold {len(shown)} numbers", list(values))
+            raise InputError("observation", f"hold {counted(len(shown), 'number')}", list(values))
         family = self.instance.observed_family
         read = [number(value, "observation") for value in values]
         for value in read:

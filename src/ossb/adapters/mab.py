@@ -12,6 +12,7 @@ import numpy as np
 from ossb.adapters.learner import Learner
 from ossb.errors import InputError
 from ossb.structures.base import Instance
+from ossb.words import counted
 
 
 class MAB:
@@ -119,7 +120,8 @@ class MAB:
         _refuse(contexts)
         names, values = list(decisions), np.asarray(rewards, dtype=np.float64)
         if values.shape != (len(names),):
-            raise InputError("rewards", f"be {len(names)} numbers, as decisions", values.shape)
+            must = f"be {counted(len(names), 'number')}, as decisions"
+            raise InputError("rewards", must, values.shape)
         return [
             (self._place(name), float(value)) for name, value in zip(names, values, strict=True)
         ]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ossb.notebook import curves, table
+from ossb.words import counted
 
 if TYPE_CHECKING:
     from ossb.experiments.results import Results
@@ -23,7 +24,7 @@ def card(results: "Results") -> str:
     cells, finished = results.ledger.index(), results.ledger.finished()
     done = sum(cell["part"] in finished for cell in cells)
     title = results.experiment.title or results.experiment.name
-    caption = f"{title}: {done} of {len(cells)} cells"
+    caption = f"{title}: {done} of {counted(len(cells), 'cell')}"
     headings = ("group", "policy", "mean regret", "± sem", "trials")
     pictures = []
     for group in results.groups[:PICTURES]:

@@ -4,7 +4,6 @@ An experiment is a few declarative lines: instances (inline, from a file or gene
 policies, a horizon, trials and a seed.
 """
 
-import difflib
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +15,12 @@ from typing import Any
 from ossb.errors import InputError
 from ossb.experiments.generate import GENERATORS
 from ossb.experiments.policies import own_parameters
-from ossb.fields import choice, integer, text
+from ossb.fields import check_keys, choice, integer, text
 from ossb.instances import from_dict, load
 from ossb.policies import POLICIES
 from ossb.simulation.simulate import CHECKPOINTS, log_spaced, read_policy
 from ossb.structures.base import Instance
+from ossb.words import hint
 
 BUNDLED = "ossb.experiments.bundled"
 
@@ -115,9 +115,8 @@ def read(source: str, overrides: Sequence[str] = ()) -> Experiment:
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(source, f"be a readable text file: {error}") from None
     else:
-        near = difflib.get_close_matches(source, known, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise InputError("experiment", f"be a file or one of {', '.join(known)}{hint}", source)
+        must = f"be a file or one of {', '.join(known)}{hint(source, known)}"
+        raise InputError("experiment", must, source)
     try:
         keys = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
@@ -145,11 +144,7 @@ def parse(keys: Mapping[str, Any], folder: Path = Path()) -> Experiment:
             "stand under [[instances]]; one instance alone is for `ossb bound` or `ossb simulate`"
         )
         raise InputError("structure", must)
-    for key in keys:
-        if key not in KEYS:
-            near = difflib.get_close_matches(str(key), KEYS, 1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise InputError(str(key), f"be a key of an experiment: {', '.join(KEYS)}{hint}")
+    check_keys(keys, KEYS, "a key of an experiment")
     for key in ("name", "horizon", "trials", "policies", "instances"):
         if key not in keys:
             raise InputError(key, "be given")

@@ -1,6 +1,5 @@
 """Families of random instances, each a function of its keys and a seed."""
 
-import difflib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ossb.errors import InputError
-from ossb.fields import choice, integer, number
+from ossb.fields import check_keys, choice, integer, number
 
 Generator = Callable[[Mapping[str, Any]], Iterator[dict[str, Any]]]
 
@@ -119,8 +118,4 @@ class _Keys:
         return self._left.pop(key, default)
 
     def finish(self) -> None:
-        for key in self._left:
-            near = difflib.get_close_matches(key, self._known, 1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            must = f"be a key of {self._generator}: {', '.join(self._known)}{hint}"
-            raise InputError(key, must)
+        check_keys(self._left, self._known, f"a key of {self._generator}")

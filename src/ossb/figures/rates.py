@@ -5,6 +5,7 @@ from typing import Any
 
 from ossb.figures.canvas import PALETTE, check_format, new_figure, save
 from ossb.graves_lai.bound import Bound
+from ossb.words import counted
 
 SHOWN = 30
 LONGEST = 24  # characters of a name
@@ -23,7 +24,7 @@ def draw_rates(bounds: Sequence[Bound], path: str) -> None:
     for (left, right), bound in zip(axes, drawn, strict=True):
         _draw(left, right, bound)
     if len(bounds) > MOST:
-        figure.supxlabel(f"… {len(bounds) - MOST} more instances", fontsize="small")
+        figure.supxlabel(f"… {counted(len(bounds) - MOST, 'more instance')}", fontsize="small")
     save(figure, path)
 
 

@@ -1,6 +1,5 @@
 """What a policy is, and what is known of one before it is made."""
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -8,9 +7,10 @@ from typing import Any, Protocol
 from numpy.random import Generator
 
 from ossb.errors import InputError
-from ossb.fields import number, text
+from ossb.fields import check_keys, number, text
 from ossb.structures.base import Instance
 from ossb.tally import Decision, Tally
+from ossb.words import hint
 
 
 class Policy(Protocol):
@@ -52,16 +52,10 @@ class Kind:
 def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters: Any) -> Any:
     """The policy of a name for an instance; what does not fit is refused here."""
     if name not in kinds:
-        near = difflib.get_close_matches(str(name), kinds, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise InputError("policy", f"be one of {', '.join(kinds)}{hint}", name)
+        raise InputError("policy", f"be one of {', '.join(kinds)}{hint(name, kinds)}", name)
     kind = kinds[name]
+    check_keys(parameters, kind.parameters, f"a parameter of {name}")
     for key in parameters:
-        if key not in kind.parameters:
-            near = difflib.get_close_matches(key, kind.parameters, 1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            known = ", ".join(kind.parameters) or "none"
-            raise InputError(key, f"be a parameter of {name}: {known}{hint}")
         _check_kind(parameters[key], kind.parameters[key], key)
     reason = refusal(kind, instance)
     if reason is not None:

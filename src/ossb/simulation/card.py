@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ossb.notebook import curves, table
+from ossb.words import counted
 
 if TYPE_CHECKING:
     from ossb.simulation.result import SimulationResult
@@ -22,7 +23,7 @@ def card(result: "SimulationResult") -> str:
         numbers = (regret.mean(), spread, np.median(regret), regret.max())
         rows.append((one.label, *(f"{number:.4g}" for number in numbers)))
     name = f"{result.instance.name}: " if result.instance.name else ""
-    caption = f"{name}{result.trials} trials of {result.horizon:,} rounds"
+    caption = f"{name}{counted(result.trials, 'trial')} of {counted(result.horizon, 'round')}"
     lines = {one.label: (one.checkpoints.tolist(), one.curves.mean(axis=0)) for one in ordered}
     dashed = None
     if result.bound is not None:

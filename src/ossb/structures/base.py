@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -43,6 +43,15 @@ class Instance:
     name: str = ""
     arm_names: Sequence[str] = ()
     note: str = ""
+
+    def __new__(cls, *unnamed: Any, **keys: Any) -> Self:
+        """Refuse an unknown key with the nearest right one; ``__init__`` takes the others."""
+        if unnamed:
+            must = f"be given its keys by name, such as {cls.parameter}=…"
+            raise InputError(cls.__name__, must, unnamed[0])
+        known = [item.name for item in fields(cls) if item.init]
+        read.check_keys(keys, known, f"a key of {cls.kind}")
+        return super().__new__(cls)
 
     def _read_common(self, n_arms: int | None) -> None:
         """Check the common keys; called first by every structure."""
