@@ -1,5 +1,8 @@
 """The page of an experiment, in a real browser."""
 
+import csv
+import io
+import math
 import re
 from pathlib import Path
 
@@ -61,6 +64,17 @@ def test_what_the_page_says(text, results):
     assert "ossb 0." in text
     for row in tables.rows(results):
         assert f"<td>{row.mean:,.4g}</td>" in text
+        assert f"<td>{row.bound_at_t:,.4g}</td>" in text
+    assert "C(θ) ln t</th>" in text
+    assert "slope is the regret per unit of ln t" in text
+
+
+def test_the_table_says_the_bound_beside_the_regret(results):
+    lines = list(csv.DictReader(io.StringIO(tables.as_csv(tables.rows(results)))))
+    for line in lines:
+        constant, t = float(line["bound_per_ln_t"]), int(line["t"])
+        assert constant == results.constants[line["group"]]
+        assert float(line["bound_at_t"]) == pytest.approx(constant * math.log(t))
 
 
 def test_a_bound_that_is_missing_is_explained(results):

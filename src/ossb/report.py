@@ -16,6 +16,7 @@ from ossb.experiments.statistics import LEGENDS, band
 from ossb.experiments.tables import COLUMNS, Row, comparisons, statement
 from ossb.figures.canvas import PALETTE
 from ossb.graves_lai.bound import Bound
+from ossb.words import counted
 
 PACKAGES = ("ossb", "numpy", "numba", "polars", "highspy")
 
@@ -77,8 +78,12 @@ def page(results: Results, rows: list[Row], kind: str) -> str:
         f"<style>{STYLE}</style></head><body>",
         f"<h1>{title}</h1>",
         f"<p>{html.escape(experiment.note)}</p>" if experiment.note else "",
-        f"<p>{experiment.trials} trials to round {experiment.horizon:,}, seed {experiment.seed}; "
-        f"bands: {LEGENDS[kind]}. Click a policy in a legend to hide it.</p>",
+        f"<p>{counted(experiment.trials, 'trial')} to round {experiment.horizon:,}, "
+        f"seed {experiment.seed}; bands: {LEGENDS[kind]}. Click a policy in a legend to hide it."
+        "</p>",
+        "<p>In the tables, C(θ) ln t is the least regret of a uniformly good policy for large t, "
+        "and slope is the regret per unit of ln t over the last tenfold of rounds, to be "
+        "compared with C(θ).</p>",
     ]
     for place, group in enumerate(groups):
         parts += [
@@ -156,7 +161,12 @@ def _chart(results: Results, group: str, kind: str) -> list[dict[str, Any]]:
 
 def _table(rows: list[Row]) -> str:
     shown = [column for column in COLUMNS if column != "group"]
-    names = {"lower_bound": "C(θ)", "slope_sem": "± sem", "sem": "± sem"}
+    names = {
+        "bound_per_ln_t": "C(θ)",
+        "bound_at_t": "C(θ) ln t",
+        "slope_sem": "± sem",
+        "sem": "± sem",
+    }
     head = "".join(f'<th scope="col">{names.get(column, column)}</th>' for column in shown)
     body = "".join(
         "<tr>" + "".join(f"<td>{_cell(getattr(row, column))}</td>" for column in shown) + "</tr>"
@@ -194,4 +204,4 @@ def _safe(content: Any) -> str:
 
 def _short(content: dict[str, Any]) -> dict[str, Any]:
     """The definition without the long lists of its instances."""
-    return {**content, "instances": f"{len(content['instances'])} instances, above"}
+    return {**content, "instances": f"{counted(len(content['instances']), 'instance')}, above"}

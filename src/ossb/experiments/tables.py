@@ -11,6 +11,7 @@ import numpy as np
 
 from ossb.experiments.results import Results
 from ossb.experiments.statistics import Comparison, compare, slope, summary
+from ossb.words import counted
 
 COLUMNS = (
     "group",
@@ -26,7 +27,8 @@ COLUMNS = (
     "worst",
     "slope",
     "slope_sem",
-    "lower_bound",
+    "bound_per_ln_t",
+    "bound_at_t",
 )
 
 
@@ -45,9 +47,14 @@ class Row:
     p95: float
     p99: float
     worst: float
-    slope: float
+    slope: float  # of the regret against ln t, over the last decade
     slope_sem: float
-    lower_bound: float  # mean over the group of C(θ)
+    bound_per_ln_t: float  # mean over the group of C(θ): what the slope cannot stay below
+
+    @property
+    def bound_at_t(self) -> float:
+        """C(θ) ln t: what the mean cannot stay below for large t."""
+        return self.bound_per_ln_t * math.log(self.t)
 
 
 def rows(results: Results) -> list[Row]:
@@ -116,12 +123,10 @@ def as_text(found: list[Row]) -> str:
     for row in found:
         if (row.group, row.t) != place:
             place = (row.group, row.t)
-            floor = (
-                f", C(θ) = {row.lower_bound:.4g}, "
-                f"C(θ) ln t = {row.lower_bound * math.log(row.t):.4g}"
-            )
-            known = "" if math.isnan(row.lower_bound) else floor
-            lines += ["", f"{row.group}, t = {row.t:,}, {row.trials} trials{known}"]
+            floor = f", C(θ) = {row.bound_per_ln_t:.4g}, C(θ) ln t = {row.bound_at_t:.4g}"
+            known = "" if math.isnan(row.bound_per_ln_t) else floor
+            trials = counted(row.trials, "trial")
+            lines += ["", f"{row.group}, t = {row.t:,}, {trials}{known}"]
             lines.append(
                 f"  {'policy':{width}}  {'mean':>9} {'± sem':>8} {'median':>9} "
                 f"{'p99':>9} {'worst':>9} {'slope':>8}"
@@ -164,7 +169,7 @@ def as_latex(found: list[Row]) -> str:
             text = " & ".join(f"${row.mean:.4g} \\pm {row.sem:.2g}$" for row in values)
             angle = f"${values[-1].slope:.3g} \\pm {values[-1].slope_sem:.2g}$"
             lines.append(f"{_escaped(policy)} & {text} & {angle} \\\\")
-        constant = cells[group, policies[0], times[-1]].lower_bound
+        constant = cells[group, policies[0], times[-1]].bound_per_ln_t
         if not math.isnan(constant):
             floors = " & ".join(f"${constant * math.log(t):.4g}$" for t in times)
             lines.append(rf"$C(\theta) \ln t$ & {floors} & ${constant:.3g}$ \\")
