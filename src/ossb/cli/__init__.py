@@ -13,7 +13,7 @@ from ossb.cli import campaign, token
 from ossb.cli.bound import bound
 from ossb.cli.doctor import doctor
 from ossb.cli.experiments import experiments
-from ossb.cli.helping import help_of
+from ossb.cli.helping import help_of, missing
 from ossb.cli.policies import policies
 from ossb.cli.report import report
 from ossb.cli.run import run
@@ -80,7 +80,7 @@ def main() -> None:
         sys.exit(0)
     usual, warnings.formatwarning = warnings.formatwarning, _warned
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="ossb", standalone_mode=False)
     except InputError as error:
         _fail(str(error), BAD_INPUT)
     except CertificationError as error:
@@ -91,7 +91,7 @@ def main() -> None:
         if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help, of many lines
             typer.echo(error.format_message(), err=True)
             sys.exit(BAD_INPUT)
-        _fail(error.format_message(), BAD_INPUT)
+        _fail(missing(error) or error.format_message(), BAD_INPUT)
     except (typer.Abort, KeyboardInterrupt):
         _fail("interrupted", INTERRUPTED)
     finally:

@@ -1,6 +1,6 @@
 """``ossb bound``: C(θ) and the rates of an instance."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -54,12 +54,15 @@ def bound(
 
         content = [answer.to_dict() for answer in bounds]
         typer.echo(encoder.dumps(content if is_list else content[0], indent=2, allow_nan=False))
-        return
-    from rich.console import Console
+    else:
+        from rich.console import Console
 
-    console = Console()
-    for answer in bounds:
-        console.print(_table(answer))
+        console = Console()
+        for answer in bounds:
+            console.print(_table(answer))
+    for file in (certificate, plot):
+        if file is not None:
+            typer.echo(f"wrote {file}", err=json)
 
 
 def _placed(error: "OssbError", place: int) -> "OssbError":
@@ -72,6 +75,12 @@ def _placed(error: "OssbError", place: int) -> "OssbError":
     return error if error.field == "gap" else InputError(where, f"be valid: {error}")
 
 
+def _family(instance: Any) -> str:
+    """The observations, with the one parameter that a family may have."""
+    gaussian = instance.observation == "gaussian"
+    return f"gaussian with σ = {instance.sigma:g}" if gaussian else str(instance.observation)
+
+
 def _table(answer: "Bound") -> "Table":
     from rich.table import Table
     from rich.text import Text  # plain text: a name may hold square brackets
@@ -79,7 +88,7 @@ def _table(answer: "Bound") -> "Table":
     instance = answer.instance
     name = f"{instance.name}: " if instance.name else ""
     table = Table(
-        title=Text(f"{name}{instance.kind}, {instance.observation}"),
+        title=Text(f"{name}{instance.kind}, {_family(instance)}"),
         caption=Text(
             f"C(θ) = {answer.value:.8g}, {answer.status} in [{answer.lower:.10g}, "
             f"{answer.upper:.10g}]; best arm {instance.arm_name(answer.best_arm)}; "

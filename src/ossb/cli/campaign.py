@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from ossb.cli.completing import policy_names
-from ossb.cli.storage import STORAGE, campaigns
+from ossb.cli.storage import PLACES, STORAGE, campaigns
+from ossb.words import counted
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Campaigns: ask for an arm, act, tell."
@@ -14,9 +15,7 @@ app = typer.Typer(
 
 Name = Annotated[str, typer.Argument(help="The campaign.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Where = Annotated[
-    str, typer.Option(envvar="OSSB_STORAGE", help="sqlite:///FILE, postgresql://… or http://…")
-]
+Where = Annotated[str, typer.Option(envvar="OSSB_STORAGE", help=PLACES)]
 Token = Annotated[str | None, typer.Option(envvar="OSSB_TOKEN", help="For http://….")]
 
 
@@ -52,8 +51,8 @@ def create(
     if json:
         _print(made)
     else:
-        arms = len(made["arms"])
-        typer.echo(f"campaign {name}: {made['instance']['structure']}, {arms} arms, {policy}")
+        arms = counted(len(made["arms"]), "arm")
+        typer.echo(f"campaign {name}: {made['instance']['structure']}, {arms}, {policy}")
 
 
 @app.command("list")
@@ -103,8 +102,7 @@ def show(name: Name, storage: Where = STORAGE, token: Token = None, json: Json =
     from rich.text import Text
 
     rates = {str(entry["arm"]): entry["rate"] for entry in found["rates"]["rates"] or []}
-    table = Table(title=Text(_headline(found)), title_justify="left", caption=Text(_stop(found)))
-    table.caption_justify = "left"
+    table = Table()
     for heading in ("arm", "plays", "mean", "rate c(x, m)"):
         table.add_column(heading, justify="left" if heading == "arm" else "right")
     for arm, plays, mean in zip(found["arms"], found["plays"], found["means"], strict=True):
@@ -116,7 +114,7 @@ def show(name: Name, storage: Where = STORAGE, token: Token = None, json: Json =
             "" if mean is None else f"{mean:.6g}",
             "" if rate is None else f"{rate:.6g}",
         )
-    Console().print(table)
+    Console().print(Text(_headline(found)), table, Text(_stop(found)), sep="\n")
 
 
 @app.command()
@@ -268,7 +266,7 @@ def import_(
     rows = read_rows(file)
     with campaigns(storage, token) as store:
         taken = store.import_rows(name, rows, Path(file).name)
-    _said({"rows": taken}, f"{taken:,} rows taken in by campaign {name}", json)
+    _said({"rows": taken}, f"{counted(taken, 'row')} taken in by campaign {name}", json)
 
 
 @app.command()
@@ -288,7 +286,7 @@ def export(
 
     with campaigns(storage, token) as store:
         count = write(store.history(name), out)
-    typer.echo(f"{count} decisions", err=True)
+    typer.echo(counted(count, "decision"), err=True)
 
 
 def _said(content: dict[str, Any], words: str, json: bool) -> None:
@@ -330,7 +328,8 @@ def _policy(text: str) -> dict[str, Any]:
 def _headline(found: dict[str, Any]) -> str:
     state = "closed" if found["closed"] else "open"
     kind = found["instance"]["structure"]
-    return f"{found['name']}: {kind}, {found['policy']['name']}, {found['rounds']:,} told, {state}"
+    counts = f"{found['rounds']:,} told, {found['pending']:,} pending"
+    return f"{found['name']}: {kind}, {found['policy']['name']}, {counts}, {state}"
 
 
 def _stop(found: dict[str, Any]) -> str:

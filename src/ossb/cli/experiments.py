@@ -2,6 +2,8 @@
 
 import typer
 
+from ossb.words import counted
+
 
 def experiments() -> None:
     """List the bundled experiments.
@@ -12,5 +14,8 @@ def experiments() -> None:
 
     for name in bundled():
         found = read(name)
-        size = f"{len(found.instances)} instances × {len(found.policies)} policies"
-        typer.echo(f"{name:22} {found.title} ({size}, {found.trials} trials to {found.horizon:,})")
+        instances = counted(len(found.instances), "instance")
+        policies = counted(len(found.policies), "policy", "policies")
+        trials = counted(found.trials, "trial")
+        size = f"{instances} × {policies}, {trials} to {found.horizon:,}"
+        typer.echo(f"{name:22} {found.title} ({size})")

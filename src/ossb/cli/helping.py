@@ -22,3 +22,17 @@ def help_of(app: typer.Typer, words: Sequence[str]) -> str | None:
             command, info_name=word, parent=context, **command.context_settings
         )
     return str(command.get_help(context))
+
+
+def missing(error: Any) -> str:
+    """All that a command still needs, where the error is about the first of it; else nothing.
+
+    What was given is read before what was not, so that nothing required is left to be read but
+    what is missing.
+    """
+    if type(error).__name__ != "MissingParameter" or error.ctx is None:
+        return ""
+    read = error.ctx.params
+    left = [p for p in error.ctx.command.params if p.required and p.name not in read]
+    names = "`, `".join(p.opts[0] for p in left)
+    return f"`{names}` must be given: see {error.ctx.command_path} --help"

@@ -28,13 +28,20 @@ def policies(
 
         typer.echo(encoder.dumps(rows, indent=2, ensure_ascii=False))
         return
-    from rich.console import Console
-    from rich.table import Table
+    from ossb.cli.listing import print_list
 
-    table = Table()
-    for heading in ("policy", "parameters", "structures", "reference"):
-        table.add_column(heading, overflow="fold")  # a long word goes on below, never cut short
-    for kind in POLICIES.values():
-        parameters = ", ".join(f"{k}={v}" for k, v in kind.parameters.items())
-        table.add_row(kind.name, parameters, ", ".join(kind.structures), kind.reference)
-    Console().print(table)
+    print_list(
+        "policy",
+        (
+            (
+                kind.name,
+                {
+                    "parameters": ", ".join(f"{k}={v}" for k, v in kind.parameters.items()),
+                    "structures": ", ".join(kind.structures),
+                    "reference": kind.reference,
+                },
+            )
+            for kind in POLICIES.values()
+        ),
+        "None: left to the policy",
+    )

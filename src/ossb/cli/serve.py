@@ -4,13 +4,11 @@ from typing import Annotated
 
 import typer
 
-from ossb.cli.storage import STORAGE
+from ossb.cli.storage import STORAGE, STORES, check_store
 
 
 def serve(
-    storage: Annotated[
-        str, typer.Option(envvar="OSSB_STORAGE", help="sqlite:///FILE or postgresql://…")
-    ] = STORAGE,
+    storage: Annotated[str, typer.Option(envvar="OSSB_STORAGE", help=STORES)] = STORAGE,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8090,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
@@ -21,6 +19,7 @@ def serve(
 
     Example: ossb serve --storage sqlite:///ossb.db --port 8090
     """
+    check_store(storage, STORES)
     _refuse_if_served(storage)
     from importlib.util import find_spec
 

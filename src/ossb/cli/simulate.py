@@ -14,7 +14,8 @@ def simulate(
     policy: Annotated[
         list[str],
         typer.Option(
-            help="NAME or NAME:key=value,…; may be given several times.",
+            metavar="NAME[:key=value,…]",
+            help="A policy; for several, --policy hgl --policy ucb1.",
             autocompletion=policy_names,
         ),
     ],
@@ -69,3 +70,5 @@ def simulate(
         typer.echo(encoder.dumps(result.to_dict(), indent=2, allow_nan=False))
     else:
         typer.echo(result.table())
+    if plot is not None:
+        typer.echo(f"wrote {plot}", err=json)

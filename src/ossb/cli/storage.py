@@ -5,15 +5,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from ossb.errors import OssbError
+from ossb.errors import InputError, OssbError
 
 SQLITE = "sqlite:///"
 STORAGE = f"{SQLITE}ossb.db"
+STORES = "sqlite:///FILE or postgresql://…"  # of this process
+PLACES = "sqlite:///FILE, postgresql://… or http://…"  # or behind a service
 PAGE = 1000
 
 
 def is_service(storage: str) -> bool:
     return storage.startswith(("http://", "https://"))
+
+
+def check_store(storage: str, forms: str) -> None:
+    """Refuse what is no URL of a store, in the words of the option's help."""
+    if not storage.startswith((SQLITE, "postgresql://", "postgres://", "memory://")):
+        raise InputError("storage", f"be {forms}", storage)
 
 
 class Campaigns(Protocol):
@@ -159,6 +167,7 @@ def campaigns(storage: str, token: str | None, make: bool = False) -> Iterator[C
 def opened(storage: str, token: str | None, make: bool = True) -> Iterator[tuple[Any, Any]]:
     """A store of this process, or else the client of the service that has it."""
     if not is_service(storage):
+        check_store(storage, PLACES)
         from ossb.campaigns import InUse, open_storage
 
         file = Path(storage.removeprefix(SQLITE))

@@ -33,22 +33,20 @@ def structures(
 
         typer.echo(encoder.dumps(rows, indent=2, ensure_ascii=False))
         return
-    from textwrap import fill
+    from ossb.cli.listing import print_list
 
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(caption=f"Common keys: {', '.join(COMMON)}", caption_justify="left")
-    longest = max(len(key) for row in rows for key in row["parameters"])
-    for heading in ("structure", "keys"):  # to be copied: never cut short
-        table.add_column(heading, no_wrap=True)
-    for heading in ("observations", "reference"):
-        table.add_column(heading, overflow="fold")
-    for row in rows:
-        table.add_row(
-            str(row["name"]),
-            fill(", ".join(row["parameters"]), longest + 1),
-            ", ".join(row["observations"]),
-            str(row["reference"]),
-        )
-    Console().print(table)
+    print_list(
+        "structure",
+        (
+            (
+                str(row["name"]),
+                {
+                    "keys": ", ".join(row["parameters"]),
+                    "observations": ", ".join(row["observations"]),
+                    "reference": str(row["reference"]),
+                },
+            )
+            for row in rows
+        ),
+        f"Common keys: {', '.join(COMMON)}",
+    )

@@ -5,13 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from ossb.cli.storage import STORAGE, opened
+from ossb.cli.storage import PLACES, STORAGE, opened
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Tokens of a service.")
 
-Where = Annotated[
-    str, typer.Option(envvar="OSSB_STORAGE", help="sqlite:///FILE, postgresql://… or http://…")
-]
+Where = Annotated[str, typer.Option(envvar="OSSB_STORAGE", help=PLACES)]
 Token = Annotated[
     str | None, typer.Option(envvar="OSSB_TOKEN", help="An admin token, for http://….")
 ]

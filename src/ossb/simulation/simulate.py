@@ -25,6 +25,7 @@ STRETCH = 50_000  # most rounds between two looks at the outside world
 FIRST_STRETCH = 50
 PATIENCE = 0.25  # seconds that one stretch should take, give or take a factor of two
 CHECKPOINTS = 120
+SEVERAL = "several are named one by one (--policy hgl --policy ucb1, or a list)"
 
 Progress = Callable[[str, int], None]  # (policy, rounds played since the last call)
 
@@ -302,6 +303,8 @@ def read_policy(entry: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
             raise InputError("policy", "have a name", dict(entry))
         return str(parameters.pop("name")), parameters
     name, _, rest = str(entry).partition(":")
+    if "," in name:
+        raise InputError("policy", f"be one policy; {SEVERAL}", entry)
     head, _, tail = rest.partition(":")
     if head.isidentifier():
         name, rest = f"{name}:{head}", tail  # a user's own, module:Class
@@ -309,7 +312,8 @@ def read_policy(entry: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     for item in filter(None, rest.split(",")):
         key, equals, text = item.partition("=")
         if not equals:
-            raise InputError("policy", "be written NAME:key=value,key=value", entry)
+            must = f"be written NAME:key=value,key=value; {SEVERAL}"
+            raise InputError("policy", must, entry)
         parameters[key.strip()] = _value(text.strip())
     return name.strip(), parameters
 
