@@ -1,7 +1,8 @@
 """Pages of the documentation as programs: their blocks are run in order, in one folder.
 
 python       runs; blocks of a page share their names, and with a title are files as well
-console      lines ``$ ossb …`` run in this process; a line that ends in ``&`` runs beside it
+console      lines ``$ ossb …`` run in this process; a line that ends in ``&`` runs beside it, and
+             ``$ name=$(ossb … | cut -d' ' -f1)`` keeps the first word for the lines below
 toml, json   files, by their title or by a first line ``# NAME``
 text         what the block before has printed; ``…`` stands for anything, and with the title
              "for example" numbers and the order of lines may be others
@@ -21,6 +22,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 FENCE = re.compile(r'^( *)```(\w+)?(?: title="([^"]+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
 EXAMPLE = "for example"
+FIRST_WORD = re.compile(r"(\w+)=\$\((ossb .*) \| cut -d' ' -f1\)")
 PORTS = ("8786", "8090")  # those that pages name; free ones are taken in their place
 
 
@@ -120,14 +122,21 @@ class Walk:
         for line in block.text.splitlines():
             assert line.startswith("$ "), f"{where}: output stands in a text block"
             command = self._swapped(line.removeprefix("$ "))
-            if command.endswith("&"):
+            kept = FIRST_WORD.fullmatch(command)
+            if kept:
+                self._ours(kept[2], where)
+                self.swaps[f"${kept[1]}"] = self.ossb.out.split(" ")[0]
+            elif command.endswith("&"):
                 self._start(command.removesuffix("&"))
             elif command.startswith("ossb "):
-                arguments = shlex.split(command, comments=True)[1:]
-                assert self.ossb(*arguments) == 0, f"{where}: {line}\n{self.ossb.err}"
+                self._ours(command, where)
                 self.printed += self.ossb.out
             else:
                 self.other(shlex.split(command, comments=True), where)
+
+    def _ours(self, command, where):
+        arguments = shlex.split(command, comments=True)[1:]
+        assert self.ossb(*arguments) == 0, f"{where}: {command}\n{self.ossb.err}"
 
     def other(self, command, where):
         """A command that is not ours: it must be one that is known to exist."""
@@ -136,7 +145,7 @@ class Walk:
             assert re.search(rf"^{command[1]}:", makefile, re.MULTILINE), f"{where}: {command}"
         else:
             name = command[0].removeprefix(".venv/bin/")
-            assert name in ("pip", "python3", "git", "cd"), f"{where}: {command}"
+            assert name in ("pip", "python3", "git", "cd", "mkdir", "source"), f"{where}: {command}"
 
     def _start(self, command):
         words = shlex.split(command, comments=True)

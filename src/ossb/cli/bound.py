@@ -1,11 +1,12 @@
 """``ossb bound``: C(θ) and the rates of an instance."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
     from ossb.errors import OssbError
     from ossb.graves_lai.bound import Bound
@@ -58,8 +59,10 @@ def bound(
         from rich.console import Console
 
         console = Console()
-        for answer in bounds:
+        for answer in bounds:  # what stands around a table is not wrapped to its width
+            console.print(_title(answer), soft_wrap=True)
             console.print(_table(answer))
+            console.print(_verdict(answer), soft_wrap=True)
     for file in (certificate, plot):
         if file is not None:
             typer.echo(f"wrote {file}", err=json)
@@ -75,28 +78,30 @@ def _placed(error: "OssbError", place: int) -> "OssbError":
     return error if error.field == "gap" else InputError(where, f"be valid: {error}")
 
 
-def _family(instance: Any) -> str:
-    """The observations, with the one parameter that a family may have."""
-    gaussian = instance.observation == "gaussian"
-    return f"gaussian with σ = {instance.sigma:g}" if gaussian else str(instance.observation)
-
-
-def _table(answer: "Bound") -> "Table":
-    from rich.table import Table
+def _title(answer: "Bound") -> "Text":
     from rich.text import Text  # plain text: a name may hold square brackets
 
     instance = answer.instance
     name = f"{instance.name}: " if instance.name else ""
-    table = Table(
-        title=Text(f"{name}{instance.kind}, {_family(instance)}"),
-        caption=Text(
-            f"C(θ) = {answer.value:.8g}, {answer.status} in [{answer.lower:.10g}, "
-            f"{answer.upper:.10g}]; best arm {instance.arm_name(answer.best_arm)}; "
-            f"{answer.seconds:.3g} s"
-        ),
-        title_justify="left",
-        caption_justify="left",
+    noise = f" with σ = {instance.sigma:g}" if instance.observation == "gaussian" else ""
+    return Text(f"{name}{instance.kind}, {instance.observation}{noise}")
+
+
+def _verdict(answer: "Bound") -> "Text":
+    from rich.text import Text
+
+    return Text(
+        f"C(θ) = {answer.value:.8g}, {answer.status} in [{answer.lower:.10g}, "
+        f"{answer.upper:.10g}]; best arm {answer.instance.arm_name(answer.best_arm)}; "
+        f"{answer.seconds:.3g} s"
     )
+
+
+def _table(answer: "Bound") -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    instance, table = answer.instance, Table()
     for heading in ("arm", "gap Δ", "rate c(x, θ)", "cost c Δ", "share"):
         table.add_column(heading, justify="left" if heading == "arm" else "right")
     ordered = sorted(answer.support, key=lambda item: -item[1])

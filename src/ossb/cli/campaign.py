@@ -114,7 +114,10 @@ def show(name: Name, storage: Where = STORAGE, token: Token = None, json: Json =
             "" if mean is None else f"{mean:.6g}",
             "" if rate is None else f"{rate:.6g}",
         )
-    Console().print(Text(_headline(found)), table, Text(_stop(found)), sep="\n")
+    console = Console()
+    console.print(Text(_headline(found)), soft_wrap=True)
+    console.print(table)
+    console.print(Text(_stop(found)), soft_wrap=True)
 
 
 @app.command()
