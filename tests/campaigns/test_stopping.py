@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 from ossb.campaigns import Campaign
-from ossb.campaigns.looking import View, stopping
+from ossb.campaigns.looking import View, leader, plain, stopping
 from ossb.campaigns.player import Player
 from ossb.campaigns.stopping import calibration, threshold
 from ossb.errors import InputError
@@ -108,6 +108,25 @@ CLOSE = {  # instances on which the best arm is hard to tell, so that errors wou
         "arms": [[1, 1, 0], [0, 1, 1], [1, 0, 1]],
         "phi": [0.0, 0.1, 0.2],
     },
+    "paths": {
+        "structure": "combinatorial",
+        "feedback": "semi_bandit",
+        "arm_set": "paths",
+        "edges": [[0, 1], [1, 3], [0, 2], [2, 3], [1, 2]],
+        "source": 0,
+        "target": 3,
+        "phi": [0.1, 0.1, 0.0, 0.1, -0.1],
+    },
+    "spanning trees": {
+        "structure": "combinatorial",
+        "feedback": "semi_bandit",
+        "observation": "bernoulli",
+        "goal": "minimize",
+        "arm_set": "spanning_trees",
+        "n_nodes": 3,
+        "edges": [[0, 1], [1, 2], [2, 0]],
+        "phi": [0.4, 0.5, 0.6],
+    },
     "sums": {
         "structure": "combinatorial",
         "feedback": "bandit",
@@ -142,19 +161,18 @@ def player_of(instance):
 
 def first_stop(instance, rng, level):
     """Whether the leader at the first look that says stop is the best arm."""
-    player, environment = player_of(instance), environment_of(instance)
-    model, components = instance.tested(), environment.means.size
-    tally = empty_tally(components, len(instance.showing()))
+    player, means = player_of(instance), instance.components
+    n_arms = 1 if instance.n_arms is None else len(instance.showing())
+    tally = empty_tally(means.size, n_arms)
     for look in LOOKS:
-        for c, mean in enumerate(environment.means):
+        for c, mean in enumerate(means):
             new = look - int(tally.counts[c])
             total = tally.counts[c] * tally.means[c] + more(instance, float(mean), new, rng)
             tally.counts[c], tally.means[c] = look, total / look
-        tally.clock[0] = look * components
-        found = stopping(View(player, tally, components, 0, len(instance.showing())), level)
-        if found["met"]:
-            leader = int(model.project(tally, model.start()))
-            return leader == int(np.argmin(environment.gaps))
+        tally.clock[0] = look * means.size
+        view = View(player, tally, means.size, 0, n_arms)
+        if stopping(view, level)["met"]:
+            return leader(view) == plain(instance.best_arm())
     return None
 
 

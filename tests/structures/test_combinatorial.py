@@ -50,6 +50,9 @@ def test_implicit_equals_listed(kind, goal):
     assert short.value == pytest.approx(bound(long).value, rel=2.1e-6)
     assert short.verify().valid, short.verify().problems
     assert short.instance.arm_name(short.best_arm) == str(list(short.best_arm))
+    names = [f"item {i}" for i in range(phi.size)]
+    named = implicit(kind, phi=phi, arm_names=names).arm_name(short.best_arm)
+    assert named == ", ".join(names[i] for i in short.best_arm)
     with pytest.raises(InputError, match="support"):
         _ = short.rates
 

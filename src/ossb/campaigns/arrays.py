@@ -2,8 +2,9 @@
 
 A policy's memory may nest named tuples; its arrays are numbered in the order they are met.
 Numbers in it are constants, since named tuples cannot change, and are left out; so is a named
-tuple that calls itself ``scratch``, of which nothing outlives a decision.  A change is written as
-the flat places and values that differ, or whole where most differ.
+tuple that calls itself ``scratch``, of which nothing outlives a decision.  A table of arms is the
+campaign's own, and is written with the events that met them.  A change is written as the flat
+places and values that differ, or whole where most differ.
 """
 
 import base64
@@ -13,6 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ossb.arm_sets.table import ArmTable, RenamedTable
+
+Table = ArmTable | RenamedTable | None
+
 
 def leaves(memory: Any) -> Iterator[np.ndarray]:
     """The arrays of a memory, in order."""
@@ -21,24 +26,32 @@ def leaves(memory: Any) -> Iterator[np.ndarray]:
     elif isinstance(memory, tuple):
         for part in memory if not _is_scratch(memory) else ():
             yield from leaves(part)
-    elif not isinstance(memory, int | float | np.number):
+    elif not isinstance(memory, int | float | np.number | ArmTable):
         raise TypeError(f"a memory holds arrays and constants, got {type(memory).__name__}")
 
 
-def rebuilt(template: Any, arrays: Sequence[np.ndarray]) -> Any | None:
-    """A memory of the template's shape around other arrays; None where they do not fit."""
+def rebuilt(template: Any, arrays: Sequence[np.ndarray], table: Table = None) -> Any | None:
+    """A memory of the template's shape around other arrays; None where they do not fit.
+
+    Parameters
+    ----------
+    table
+        What takes the place of a table of arms.
+    """
     shapes = [(leaf.dtype, leaf.shape) for leaf in leaves(template)]
     if shapes != [(array.dtype, array.shape) for array in arrays]:
         return None
-    return _filled(template, iter(arrays))
+    return _filled(template, iter(arrays), table)
 
 
-def _filled(template: Any, arrays: Iterator[np.ndarray]) -> Any:
+def _filled(template: Any, arrays: Iterator[np.ndarray], table: Table) -> Any:
     if isinstance(template, np.ndarray):
         return next(arrays)
+    if isinstance(template, ArmTable):
+        return table
     if not isinstance(template, tuple) or _is_scratch(template):
         return template
-    parts = [_filled(part, arrays) for part in template]
+    parts = [_filled(part, arrays, table) for part in template]
     return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
 
 

@@ -42,11 +42,13 @@ def choose(
         Whether all arms but the retired ones may be played: the memory kept is about these.  On
         fewer arms a policy starts from a fresh memory, which nobody keeps.
     """
-    memory = player.bind(state.memory) if usual else player.bind(player.start())
+    table = state.table
+    met = 0 if table is None else len(table.arms)
+    memory = player.bind(state.memory if usual else player.start(), table)
     renewed = memory is None  # this version's memory has another shape: begin a new one
     if renewed:
         state.memory = player.start()
-        memory = player.bind(state.memory)
+        memory = player.bind(state.memory, table)
     before = [array.copy() for array in state.memory]
     stream = arrays.rng_state(state.rng)
     chosen = []
@@ -55,6 +57,8 @@ def choose(
         state.enter(decision, now, expires)
         chosen.append([decision.arm, decision.phase])
     content: dict[str, Any] = {"expires": expires, "decisions": chosen}
+    if table is not None and len(table.arms) > met:
+        content["met"] = [list(arm) for arm in table.arms[met:]]
     changed = arrays.changes(state.memory, before)
     if renewed:
         content["whole"] = arrays.packed(state.memory)
@@ -80,7 +84,7 @@ def left_out_of(state: State, available: Sequence[int] | None) -> frozenset[int]
 
 
 def unit_of(state: State, arm: Any, field: str) -> int:
-    """The number of an arm (item, for dueling) that there is."""
+    """The number of an arm, or of an item where arms are sets of items, that there is."""
     unit, total = integer(arm, field), n_units(state.instance)
     if unit >= total:
         raise InputError(field, f"be below {total}", unit)

@@ -124,7 +124,8 @@ class Campaign(Changes):
         key
             Asking again with the same key returns the same decisions.
         available
-            The arms (items, for dueling) to choose from; all but the retired ones by default.
+            The arms (items, where arms are made of items) to choose from; all but the retired
+            ones by default.
         """
         n = integer(n, "n", least=1)
         if n > MOST_AT_ONCE:
@@ -249,8 +250,7 @@ class Campaign(Changes):
 
     def best(self) -> int | list[int]:
         """The arm that leads, by what was told."""
-        view, instance = self._view()
-        return looking.plain(instance.arm_at(looking.position_of_leader(view)))
+        return looking.leader(self._view())
 
     def stop(self, delta: float = DELTA) -> dict[str, Any]:
         """Whether the leader is the best arm with confidence 1 − delta.
@@ -261,18 +261,17 @@ class Campaign(Changes):
         delta = number(delta, "delta")
         if not 0 < delta < 1:
             raise InputError("delta", "lie in (0, 1)", delta)
-        view, _ = self._view()
-        return looking.stopping(view, delta)
+        return looking.stopping(self._view(), delta)
 
     def rates(self, gap: float = GAP) -> dict[str, Any]:
         """The Graves–Lai bound at the estimate: value, rates and certificate.
 
         ``{"value", "lower", "upper", "best_arm", "rates": [{"arm", "rate"}], "status",
-        "certificate", "gaps"}``, the gaps being what a play of each arm costs by the estimate;
+        "certificate", "gaps"}``, the gaps being what a play of each arm costs by the estimate,
+        where arms are not listed of those met so far;
         ``rates`` is None, with a ``reason``, where the estimate has no bound.
         """
-        view, _ = self._view()
-        return looking.rates_at_estimate(view, gap)
+        return looking.rates_at_estimate(self._view(), gap)
 
     def describe(self) -> dict[str, Any]:
         """Where the campaign stands; decisions not yet told count in ``pending`` only."""
@@ -325,12 +324,16 @@ class Campaign(Changes):
             return self._journal.newest
         return self._journal.record("expired", now, {"numbers": overdue})
 
-    def _view(self) -> tuple[looking.View, Any]:
+    def _view(self) -> looking.View:
         """A copy of what was told, to look at without the lock."""
         with self._journal.look() as state:
             player = self._players.of(state, frozenset(state.retired))
             tally = Tally(*(leaf.copy() for leaf in player.view(state.tally)))
-            view = looking.View(
-                player, tally, state.tally.counts.size, state.added, len(state.reveals)
+            return looking.View(
+                player,
+                tally,
+                state.tally.counts.size,
+                state.added,
+                len(state.reveals),
+                () if state.table is None else tuple(state.table.arms),
             )
-            return view, state.instance

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ossb.campaigns import arrays
-from ossb.campaigns.events import FORMAT, GENESIS, chained
+from ossb.campaigns.events import FORMATS, GENESIS, chained
 from ossb.campaigns.player import Player
+from ossb.campaigns.rosters import is_described
 from ossb.campaigns.storage import Conflict, Storage
 from ossb.errors import InputError
 from ossb.fields import integer, text
@@ -38,8 +39,9 @@ def definition(
     known: Any = from_dict(dict(instance)) if isinstance(instance, Mapping) else instance
     if not isinstance(known, Instance):
         raise InputError("instance", "be an instance, or the keys of one", known)
-    if known.n_arms is None:  # type: ignore[attr-defined]
-        raise InputError("instance", "list its arms: a campaign numbers them")
+    if is_described(known) and getattr(known, "feedback", "") == "bandit":
+        must = "list its arms, or show their items: only sums over arms of a set are observed"
+        raise InputError("instance", must)
     if not isinstance(policy, str | Mapping):
         raise InputError("policy", "be a name, or a table with a name", policy)
     chosen = {"name": policy} if isinstance(policy, str) else dict(policy)
@@ -61,7 +63,7 @@ def create(storage: Storage, wanted: dict[str, Any], now: float) -> bool:
     known: Any = from_dict(wanted["instance"])
     rng = policy_stream(wanted["seed"], instance_key(known.to_dict()), stream(wanted["policy"]), 0)
     content = {
-        "format": FORMAT,
+        "format": FORMATS[1] if is_described(known) else FORMATS[0],
         **wanted,
         "memory": arrays.packed(Player(known, wanted["policy"]).start()),
         "rng": arrays.rng_state(rng),

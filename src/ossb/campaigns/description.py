@@ -1,5 +1,6 @@
 """A campaign's state as plain data."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,17 @@ from ossb.tally import PHASES
 
 
 def described(state: State) -> dict[str, Any]:
-    """Definition, arms, what was played and told, and what is waited for."""
+    """Definition, arms, what was played and told, and what is waited for.
+
+    Arms that are not listed are those met so far, in the order they came.
+    """
     tally, instance = state.tally, state.instance
     waiting = np.zeros(tally.plays.size, np.int64)
     for place in state.pending:
         waiting[state.decisions.arm[place]] += 1
     sign = instance.observed_sign
     means = [float(sign * m) if n else None for m, n in zip(tally.means, tally.counts, strict=True)]
-    own = all(shown == [arm] for arm, shown in enumerate(state.reveals))
+    own = state.table is None and all(shown == [arm] for arm, shown in enumerate(state.reveals))
     statuses = np.bincount(state.decisions.status, minlength=len(STATUSES))
     return {
         **state.definition,
@@ -28,10 +32,10 @@ def described(state: State) -> dict[str, Any]:
         "events": state.number,
         "arms": [
             {"arm": plain(arm), "arm_name": instance.arm_name(arm)}
-            for arm in (instance.arm_at(place) for place in range(len(state.reveals)))
+            for arm in (state.arm_at(place) for place in range(len(state.reveals)))
         ],
         "retired": sorted(state.retired),
-        "plays": (tally.plays - waiting).tolist(),
+        "plays": (tally.plays - waiting)[: len(state.reveals)].tolist(),
         "means": means if own else [_mean(means, shown) for shown in state.reveals],
         "components": {"counts": tally.counts.tolist(), "means": means},
         "rounds": int(tally.clock[0]),
@@ -41,7 +45,7 @@ def described(state: State) -> dict[str, Any]:
     }
 
 
-def _mean(means: list[Any], shown: list[int]) -> float | None:
+def _mean(means: list[Any], shown: Sequence[int]) -> float | None:
     """The mean of what an arm shows; None where it shows nothing or was never seen."""
     values = [means[component] for component in shown]
     if not values or any(value is None for value in values):

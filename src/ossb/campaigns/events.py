@@ -13,7 +13,7 @@ import msgspec
 
 from ossb.errors import InputError
 
-FORMAT = 1
+FORMATS = (1, 2)  # the second where arms are not listed, and numbered as they are met
 KINDS = (
     "created",
     "imported",

@@ -31,7 +31,7 @@ def decided(state: State, first: int, count: int) -> list[Decided]:
     """Some decisions, in the order they were made."""
     answers = []
     for place in range(first, first + count):
-        arm = state.instance.arm_at(int(state.decisions.arm[place]))
+        arm = state.arm_at(int(state.decisions.arm[place]))
         answers.append(
             Decided(
                 state.decisions.id_of(place),

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ossb.arm_sets.base import Items
+from ossb.arm_sets.table import ArmTable
 from ossb.campaigns.observations import Observations
 from ossb.campaigns.state import State
 from ossb.errors import InputError
@@ -17,18 +19,27 @@ def add_up(state: State, rows: Sequence[Row]) -> dict[str, Any]:
     """The tally after telling rows one by one, as an event holds it."""
     tally = Tally(*(leaf.copy() for leaf in state.tally))
     observations, sign = Observations(state), state.instance.observed_sign
+    table = None if state.table is None else ArmTable(state.table.arms)
+    reveals = state.reveals if table is None else table.arms
+    known, plays = len(reveals), tally.plays.tolist()
     for i, (arm, observation) in enumerate(rows):
-        position = _position(state.instance, arm, f"rows[{i}].arm")
-        value = observations.of_arm(position, observation, f"rows[{i}].observation")
+        if table is None:
+            position = _position(state.instance, arm, f"rows[{i}].arm")
+        else:
+            position = table.place(_items(state.instance, arm, f"rows[{i}].arm"))
+        value = observations.of(reveals[position], observation, f"rows[{i}].observation")
         values = value if isinstance(value, list) else [value]
-        for component, entry in zip(state.reveals[position], values, strict=False):
+        for component, entry in zip(reveals[position], values, strict=False):
             observe(tally, component, sign * entry)
-        tally.plays[position] += 1
+        plays += [0] * (position + 1 - len(plays))
+        plays[position] += 1
         tally.clock[0] += 1
+    met = {"met": [list(arm) for arm in reveals[known:]]} if len(reveals) > known else {}
     return {
+        **met,
         "counts": tally.counts.tolist(),
         "means": tally.means.tolist(),
-        "plays": tally.plays.tolist(),
+        "plays": plays[: len(reveals)],
         "clock": int(tally.clock[0]),
     }
 
@@ -68,6 +79,18 @@ def _entry(value: Any) -> Any:
         return json.loads(value)
     except ValueError:
         return value
+
+
+def _items(instance: Any, arm: Any, field: str) -> Items:
+    """An arm of a set that is not listed, given as the sorted list of its items."""
+    if not isinstance(arm, list | tuple):
+        raise InputError(field, "be the list of its items", arm)
+    items = tuple(integer(item, field) for item in arm)
+    if not instance.implicit_set.contains(tuple(sorted(items))):
+        raise InputError(field, f"be one of {instance.arm_set}", list(arm))
+    if list(items) != sorted(items):
+        raise InputError(field, "be written in increasing order", list(arm))
+    return items
 
 
 def _position(instance: Any, arm: Any, field: str) -> int:

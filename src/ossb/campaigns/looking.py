@@ -1,14 +1,17 @@
 """What a campaign's tally says: who leads, how surely, and what the bound asks for."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ossb.arm_sets.base import Items
 from ossb.campaigns.player import Player
 from ossb.campaigns.stopping import threshold
 from ossb.certificates import to_certificate
 from ossb.errors import CertificationError, InputError
+from ossb.graves_lai.semi_bandit.evidence import least_evidence
 from ossb.instances import from_dict
 from ossb.models.base import WEAKEST
 from ossb.structures.base import bound
@@ -23,6 +26,7 @@ class View(NamedTuple):
     components: int  # of all arms, retired ones included
     added: int  # arms added since the start
     arms: int  # retired ones included
+    met: Sequence[Items] = ()  # the arms, where they are not listed
 
 
 def plain(arm: Any) -> int | list[int]:
@@ -30,18 +34,25 @@ def plain(arm: Any) -> int | list[int]:
     return [int(item) for item in arm] if isinstance(arm, tuple | list) else int(arm)
 
 
-def position_of_leader(view: View) -> int:
+def leader(view: View) -> int | list[int]:
     """The arm that leads among all arms: the likeliest best one, by what was told."""
-    instance: Any = view.player.instance
+    player = view.player
+    instance: Any = player.instance
+    if player.described:
+        arm = instance.implicit_set.maximize(view.tally.means)
+    else:
+        arm = instance.arm_at(_position_of_leader(instance, view.tally))
+    return plain(arm if player.whole else player.outer(arm))
+
+
+def _position_of_leader(instance: Any, tally: Tally) -> int:
     model = _model(instance)
     if model is None:
-        seen = np.where(view.tally.counts > 0, view.tally.means, -math.inf)
-        leader = int(np.argmax(seen))
-    elif instance.unprojected() is None:
-        leader = int(model.project(view.tally, model.start()))
-    else:
-        leader = int(model.plug_in(view.tally, model.start()))
-    return leader if view.player.whole else int(view.player.arms[leader])
+        seen = np.where(tally.counts > 0, tally.means, -math.inf)
+        return int(np.argmax(seen))
+    if instance.unprojected() is None:
+        return int(model.project(tally, model.start()))
+    return int(model.plug_in(tally, model.start()))
 
 
 def stopping(view: View, delta: float) -> dict[str, Any]:
@@ -52,18 +63,15 @@ def stopping(view: View, delta: float) -> dict[str, Any]:
     """
     answer: dict[str, Any] = {"delta": delta, "statistic": None, "threshold": None, "met": False}
     instance: Any = view.player.instance
-    model = instance.tested()
-    if model is None:
+    described = view.player.described
+    if not described and instance.tested() is None:
         reason = f"this {instance.kind} structure has no likelihood-ratio test"
         return {**answer, "reason": reason}
-    if len(instance.showing()) == 1:
+    if _has_one_arm(view.player):
         return {**answer, "met": True, "reason": "there is one arm"}
     if not view.tally.counts.any():
         return {**answer, "statistic": 0.0, "reason": "nothing was told yet"}
-    memory = model.start()
-    leader = int(model.project(view.tally, memory))
-    model.test(leader, math.inf, view.tally, memory)
-    statistic = float(memory.numbers[WEAKEST])
+    statistic = (_evidence_of_set if described else _evidence)(instance, view.tally)
     # each set of arms that there ever was has its share of δ: Σ 1 / ((k + 1)(k + 2)) = 1
     share = delta if not view.added else delta / ((view.added + 1) * (view.added + 2))
     level = threshold(view.tally.counts, share, view.components)
@@ -73,6 +81,29 @@ def stopping(view: View, delta: float) -> dict[str, Any]:
         met=bool(statistic > level),
     )
     return answer
+
+
+def _has_one_arm(player: Player) -> bool:
+    instance: Any = player.instance
+    if not player.described:
+        return len(instance.showing()) == 1
+    arms = instance.implicit_set
+    flat = np.zeros(arms.n_items)
+    return arms.runner_up(flat, arms.maximize(flat)) is None
+
+
+def _evidence(instance: Any, tally: Tally) -> float:
+    """The least likelihood ratio of the leader against an alternative."""
+    model = instance.tested()
+    memory = model.start()
+    best = int(model.project(tally, memory))
+    model.test(best, math.inf, tally, memory)
+    return float(memory.numbers[WEAKEST])
+
+
+def _evidence_of_set(instance: Any, tally: Tally) -> float:
+    """The same where arms are not listed."""
+    return least_evidence(instance.implicit_set, instance.family, tally.counts, tally.means)
 
 
 def rates_at_estimate(view: View, gap: float) -> dict[str, Any]:
@@ -106,6 +137,8 @@ def rates_at_estimate(view: View, gap: float) -> dict[str, Any]:
 def _gaps(view: View, estimated: Any) -> list[float | None]:
     """What a play of each arm costs by the estimate; None for arms that are played no more."""
     player = view.player
+    if player.described:
+        return _gaps_of_met(view, estimated)
     own = [
         float(estimated.gap_of(estimated.arm_at(place)))
         for place in range(len(estimated.reveals()))
@@ -118,6 +151,19 @@ def _gaps(view: View, estimated: Any) -> list[float | None]:
     return gaps
 
 
+def _gaps_of_met(view: View, estimated: Any) -> list[float | None]:
+    """The same for the arms met, by the means of their items; there may be many."""
+    player, best = view.player, estimated.best_arm()
+    kept = range(view.components) if player.whole else player.kept
+    worth = np.full(view.components, np.nan)
+    worth[kept] = estimated.sign * estimated.phi
+    top = math.fsum(worth[[kept[item] for item in best]].tolist())
+    owner = np.repeat(np.arange(len(view.met)), [len(arm) for arm in view.met])
+    items = np.array([item for arm in view.met for item in arm], dtype=np.int64)
+    totals = np.bincount(owner, weights=worth[items], minlength=len(view.met))
+    return [None if math.isnan(x) else max(0.0, x) for x in (top - totals).tolist()]
+
+
 def _model(instance: Any) -> Any:
     return instance.model() if hasattr(instance, "model") else None
 
@@ -125,6 +171,8 @@ def _model(instance: Any) -> Any:
 def _at_estimate(view: View) -> Any:
     """The instance with the estimate for its true parameter."""
     instance: Any = view.player.instance
+    if view.player.described:
+        return _set_at_estimate(instance, view.tally)
     model = _model(instance)
     if model is None or instance.unprojected() is not None:
         raise InputError("instance", "have a maximum-likelihood estimate", instance.kind)
@@ -133,6 +181,17 @@ def _at_estimate(view: View) -> Any:
     keys = instance.to_dict()
     signed = instance.observed_sign * memory.estimate
     keys[instance.parameter] = _parameter(instance, view, memory, signed).tolist()
+    return from_dict(keys)
+
+
+def _set_at_estimate(instance: Any, tally: Tally) -> Any:
+    """The same where arms are not listed: the means of the items."""
+    arms = instance.implicit_set
+    for item in np.flatnonzero(tally.counts == 0).tolist():
+        if arms.maximize_with(tally.means, item) is not None:
+            raise InputError("estimate", f"know every item: item {item} has shown nothing yet")
+    keys = instance.to_dict()
+    keys[instance.parameter] = (instance.sign * tally.means).tolist()
     return from_dict(keys)
 
 

@@ -1,5 +1,6 @@
 """Observations as users tell them, checked; and taken back."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ossb.campaigns.state import State
@@ -19,11 +20,11 @@ class Observations:
 
     def read(self, place: int, value: Any, field: str) -> Any:
         """What a decision showed, as its event holds it."""
-        return self.of_arm(int(self._state.decisions.arm[place]), value, field)
+        shown = self._state.reveals[int(self._state.decisions.arm[place])]
+        return self.of(shown, value, field)
 
-    def of_arm(self, arm: int, value: Any, field: str) -> Any:
-        """What a play of an arm showed."""
-        components = self._state.reveals[arm]
+    def of(self, components: Sequence[int], value: Any, field: str) -> Any:
+        """What a play of an arm that shows some components showed."""
         if self.several:
             if not isinstance(value, list | tuple) or len(value) != len(components):
                 must = f"be a list of {len(components)} numbers, one for each item"

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from ossb.arm_sets.table import ArmTable, RenamedTable
 from ossb.campaigns import arrays
-from ossb.campaigns.rosters import n_units, places, restricted
+from ossb.campaigns.rosters import is_described, n_units, places, restricted
 from ossb.kernels import kernel
 from ossb.policies import policy as make_policy
 from ossb.tally import Decision, Tally, empty_tally
@@ -42,13 +43,14 @@ class Player:
     chosen
         The policy's name and parameters.
     left_out
-        Arms (items, for dueling) that may not be played.
+        Arms (items, where arms are sets of items) that may not be played.
     """
 
     def __init__(
         self, instance: Any, chosen: Mapping[str, Any], left_out: Sequence[int] = ()
     ) -> None:
         self.whole = not left_out
+        self.described = is_described(instance)  # arms are numbered by a table, not by us
         if self.whole:
             self.instance = instance
         else:
@@ -68,9 +70,17 @@ class Player:
         """The arrays of a fresh memory."""
         return [np.ascontiguousarray(leaf) for leaf in arrays.leaves(self.policy.start())]
 
-    def bind(self, memory: list[np.ndarray]) -> Any | None:
-        """A memory around saved arrays; None where this version's has another shape."""
-        return arrays.rebuilt(self._template, memory)
+    def bind(self, memory: list[np.ndarray], table: ArmTable | None = None) -> Any | None:
+        """A memory around saved arrays; None where this version's has another shape.
+
+        Parameters
+        ----------
+        table
+            The arms met, where they are not listed.
+        """
+        if table is None or self.whole:
+            return arrays.rebuilt(self._template, memory, table)
+        return arrays.rebuilt(self._template, memory, RenamedTable(table, self.kept))
 
     def view(self, tally: Tally) -> Tally:
         """What the policy sees of a tally."""
@@ -80,7 +90,7 @@ class Player:
             tally.counts[self.components],
             tally.means[self.components],
             tally.pending[self.components],
-            tally.plays[self.arms],
+            tally.plays if self.described else tally.plays[self.arms],
             tally.phases,
             tally.clock,
         )
@@ -94,7 +104,8 @@ class Player:
         if self._step is choose and time.thread_time() - started > SLOW:
             self._slow_steps += 1
         arm = int(decision.arm)
-        return Decision(arm if self.whole else int(self.arms[arm]), int(decision.phase))
+        own = self.whole or self.described
+        return Decision(arm if own else int(self.arms[arm]), int(decision.phase))
 
     def outer(self, arm: Any) -> Any:
         """How all arms call an arm of these."""
@@ -104,7 +115,7 @@ class Player:
 
     def prepare(self) -> None:
         """Find out aside whether steps will be slow, and if so get compiled code now."""
-        if self._compiling is None:
+        if self._compiling is None and not self.described:
             self._compiling = threading.Thread(target=self._rehearse, daemon=True)
             self._compiling.start()
 
@@ -132,7 +143,12 @@ class Player:
         self._step_as(choose.compiled)
 
     def _look_for_compiled(self) -> None:
-        """Get compiled code, beside the asks: importing the compiler alone takes a second."""
+        """Get compiled code, beside the asks: importing the compiler alone takes a second.
+
+        Policies on arms that are not listed ask an oracle, and stay interpreted.
+        """
+        if self.described:
+            return
         if self._compiling is None and self._slow_steps >= PATIENCE:
             self._compiling = threading.Thread(target=self._compile_beside, daemon=True)
             self._compiling.start()

@@ -1,6 +1,7 @@
 """Arms that come and go: the same structure on fewer arms, or on one more.
 
-What can be retired or added is an arm, or an item where arms are pairs of items (dueling).
+What can be retired or added is an arm, or an item where arms are made of items (dueling, sets of
+arms that are not listed).
 
 - classical: any arm; a new one brings nothing but its name.
 - linear, generalised linear: any arm; a new one brings its ``features``.
@@ -11,6 +12,7 @@ What can be retired or added is an arm, or an item where arms are pairs of items
   line.
 - dueling: any item; the rest must still have a Condorcet winner, which nobody can check
   beforehand.
+- combinatorial, arms not listed: any item, while there are arms without it; none can be added.
 
 Other structures tie their arms together in ways that do not restrict: they refuse.
 """
@@ -29,22 +31,39 @@ Keys = dict[str, Any]
 
 
 def n_units(instance: Any) -> int:
-    """How many arms (items, for dueling) there are to retire."""
+    """How many arms (items, where arms are made of items) there are to retire."""
+    if is_described(instance):
+        return int(instance.item_count)
     return int(instance.n_items if instance.kind == "dueling" else instance.n_arms)
+
+
+def is_described(instance: Any) -> bool:
+    """Whether the arms are those of a set, and not listed."""
+    return bool(instance.n_arms is None)
 
 
 def restricted(instance: Any, kept: Sequence[int]) -> Any:
     """The structure on some of its arms (items), in increasing order."""
-    _known(instance, "have all its arms: those of {kind} structures belong together")
     keys = _bare(instance)
-    _REDUCE[instance.kind](instance, list(kept), keys)
+    if is_described(instance):
+        _fewer_of_set(instance, list(kept), keys)
+    else:
+        _known(instance, "have all its arms: those of {kind} structures belong together")
+        _REDUCE[instance.kind](instance, list(kept), keys)
     if len(instance.arm_names):
         keys["arm_names"] = [instance.arm_names[unit] for unit in kept]
-    return from_dict(keys)
+    try:
+        return from_dict(keys)
+    except InputError as error:
+        if not is_described(instance):
+            raise
+        raise InputError("arm", f"leave an arm of the set to play: {error}") from None
 
 
 def extended(instance: Any, arm: Mapping[str, Any]) -> Any:
     """The structure with one more arm (item), which comes last."""
+    if is_described(instance):
+        raise InputError("arm", "not be added: the items of a set of arms belong together")
     _known(instance, "not be added: the arms of {kind} structures belong together")
     keys, given = _bare(instance), dict(arm)
     name = given.pop("name", None)
@@ -61,7 +80,7 @@ def extended(instance: Any, arm: Mapping[str, Any]) -> Any:
 
 def places(instance: Any, kept: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the arms and of the components that remain, in the restricted order."""
-    if instance.kind != "dueling":
+    if instance.kind != "dueling":  # the arms of a set have their numbers from a table
         return np.array(kept, dtype=np.int64), np.array(kept, dtype=np.int64)
     wanted, reveals = set(kept), instance.showing()
     arms = [x for x, pair in enumerate(instance.pairs) if wanted.issuperset(pair)]
@@ -186,6 +205,13 @@ def _fewer_items(instance: Any, kept: list[int], keys: Keys) -> None:
 
 def _one_item(instance: Any, given: Keys, keys: Keys) -> None:
     keys["n_items"] = instance.n_items + 1
+
+
+def _fewer_of_set(instance: Any, kept: list[int], keys: Keys) -> None:
+    if instance.edges is None:
+        keys["n_items"] = len(kept)
+    else:
+        keys["edges"] = instance.edges[kept].tolist()
 
 
 def _arm(value: Any, field: str, n_arms: int) -> int:

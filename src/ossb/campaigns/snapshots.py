@@ -42,6 +42,7 @@ def load(state: State, saved: bytes) -> None:
     if found["added"]:
         state.instance = from_dict(found["instance"])
         state.reveals = state.instance.showing()
+    state.meet(found.get("met", ()))
     state.tally = Tally(*(_unpacked(entry) for entry in found["tally"]))
     state.memory = [_unpacked(entry) for entry in found["memory"]]
     arrays.set_rng_state(state.rng, found["rng"])
@@ -67,7 +68,9 @@ def fingerprint(state: State) -> str:
 
 
 def _content(state: State) -> dict[str, Any]:
+    met = {} if state.table is None else {"met": [list(arm) for arm in state.table.arms]}
     return {
+        **met,
         "number": state.number,
         "digest": state.digest,
         "instance": state.instance.to_dict(),

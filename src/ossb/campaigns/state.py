@@ -1,11 +1,13 @@
 """The state of a campaign: the fold of its journal."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ossb.arm_sets.table import ArmTable
 from ossb.campaigns import arrays
-from ossb.campaigns.events import FORMAT, Event
+from ossb.campaigns.events import FORMATS, Event
 from ossb.campaigns.ledger import EXPIRED, PENDING, TOLD, VOIDED, Decisions, value_of
 from ossb.errors import InputError
 from ossb.instances import from_dict
@@ -13,6 +15,7 @@ from ossb.tally import Decision, Tally, decide, empty_tally, observe
 
 KEYS = 50_000  # idempotency keys remembered
 NEVER = float("inf")
+ROOM = 16  # arms that are not listed, before more room is made
 
 
 class State:
@@ -23,8 +26,9 @@ class State:
 
     def __init__(self, created: Event) -> None:
         content = created.content
-        if content["format"] != FORMAT:
-            must = f"be {FORMAT}: the journal was written by another version of this software"
+        if content["format"] not in FORMATS:
+            known = " or ".join(map(str, FORMATS))
+            must = f"be {known}: the journal was written by another version of this software"
             raise InputError("format", must, content["format"])
         self.definition: dict[str, Any] = {
             key: content[key] for key in ("name", "instance", "policy", "seed")
@@ -32,8 +36,16 @@ class State:
         self.opened = created.time
         instance: Any = from_dict(content["instance"])
         self.instance = instance
-        self.reveals: list[list[int]] = instance.showing()
-        self.tally: Tally = empty_tally(_n_components(self.reveals), len(self.reveals))
+        self.reveals: Sequence[Sequence[int]]
+        self.tally: Tally
+        self.table: ArmTable | None = None  # the arms met, where they are not listed
+        if instance.n_arms is None:
+            self.table = ArmTable()
+            self.reveals = self.table.arms  # grows with it
+            self.tally = empty_tally(instance.item_count, ROOM)
+        else:
+            self.reveals = instance.showing()
+            self.tally = empty_tally(_n_components(self.reveals), len(self.reveals))
         self.memory = arrays.unpacked(content["memory"])  # of the policy on the arms not retired
         self.rng = np.random.Generator(np.random.PCG64(0))
         arrays.set_rng_state(self.rng, content["rng"])
@@ -55,6 +67,7 @@ class State:
         expires = content["expires"]
         if "key" in content:
             self.remember(content["key"], len(self.decisions), len(content["decisions"]))
+        self.meet(content.get("met", ()))
         for arm, phase in content["decisions"]:
             self.enter(Decision(arm, phase), event.time, expires)
         if "whole" in content:
@@ -62,6 +75,16 @@ class State:
         arrays.apply(self.memory, content.get("memory", []))
         if "rng" in content:
             arrays.set_rng_state(self.rng, content["rng"])
+
+    def meet(self, arms: Sequence[Sequence[int]]) -> None:
+        """Number arms that are not listed, in their order."""
+        if self.table is None:
+            return
+        for items in arms:
+            self.table.place(tuple(items))
+        while self.tally.plays.size < len(self.table.arms):
+            plays = self.tally.plays
+            self.tally = self.tally._replace(plays=np.concatenate([plays, np.zeros_like(plays)]))
 
     def remember(self, key: str, first: int, count: int) -> None:
         """Keep which decisions answered an idempotency key, the newest ``KEYS`` of them."""
@@ -74,6 +97,7 @@ class State:
         number = self.decisions.add(decision.arm, decision.phase, now, expires, self.number + 1)
         self.pending[number] = expires
         self.soonest = min(self.soonest, expires)
+        self.meet(())  # room for what the policy met
         decide(self.tally, decision)
         for component in self.reveals[decision.arm]:
             self.tally.pending[component] += 1
@@ -124,8 +148,9 @@ class State:
         self.soonest = min(self.pending.values(), default=NEVER)
 
     def _imported(self, event: Event, content: dict[str, Any]) -> None:
+        self.meet(content.get("met", ()))
         for key in ("counts", "means", "plays"):
-            getattr(self.tally, key)[:] = content[key]
+            getattr(self.tally, key)[: len(content[key])] = content[key]
         self.tally.clock[0] = content["clock"]
 
     def _arm_added(self, event: Event, content: dict[str, Any]) -> None:
@@ -152,8 +177,12 @@ class State:
     def _closed(self, event: Event, content: dict[str, Any]) -> None:
         self.closed = True
 
+    def arm_at(self, place: int) -> Any:
+        """An arm as its instance calls it: the tuple of its items where arms are not listed."""
+        return self.table.arms[place] if self.table is not None else self.instance.arm_at(place)
 
-def _n_components(reveals: list[list[int]]) -> int:
+
+def _n_components(reveals: Sequence[Sequence[int]]) -> int:
     return 1 + max(max(shown, default=-1) for shown in reveals)
 
 

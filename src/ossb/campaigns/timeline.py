@@ -17,7 +17,8 @@ def timeline(state: State, bins: int, gaps: Sequence[float | None] | None) -> di
     ----------
     gaps
         What a play of each arm costs; ``regret`` is None without them.  Only decisions that were
-        told count: the others may never have been played.
+        told count: the others may never have been played.  Arms met since the gaps were worked
+        out, where arms are not listed, cost nothing yet.
     """
     total = len(state.decisions)
     edges = np.unique(np.linspace(0, total, min(bins, total) + 1).astype(np.int64))
@@ -30,7 +31,8 @@ def timeline(state: State, bins: int, gaps: Sequence[float | None] | None) -> di
     told = state.decisions.status == TOLD
     regret = None
     if gaps is not None:
-        prices = np.array([gap or 0.0 for gap in gaps])
+        since = max(0, len(state.reveals) - len(gaps))
+        prices = np.array([gap or 0.0 for gap in gaps] + [0.0] * since)
         spent = np.cumsum(np.where(told, prices[state.decisions.arm], 0.0))
         regret = spent[ends - 1].tolist()
     rounds = np.cumsum(told)[ends - 1].tolist() if total else []

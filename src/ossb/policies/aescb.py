@@ -22,12 +22,12 @@ import numpy as np
 from numpy.random import Generator
 
 from ossb.arm_sets.base import ArmSet, Items, total
+from ossb.arm_sets.table import ArmTable
 from ossb.errors import InputError
 from ossb.fields import integer
 from ossb.graves_lai.semi_bandit.index import maximize_index
 from ossb.policies.base import Kind
 from ossb.policies.budgeted import within_budgets
-from ossb.policies.hgl_implicit import ArmTable
 from ossb.policies.items import (
     SEMI_BANDIT,
     TableMemory,

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.random import Generator
 
 from ossb.arm_sets.base import ArmSet
+from ossb.arm_sets.table import ArmTable
 from ossb.kernels import kernel
 from ossb.policies.base import Kind
-from ossb.policies.hgl_implicit import ArmTable
 from ossb.policies.items import (
     SEMI_BANDIT,
     ItemMemory,

@@ -21,11 +21,12 @@ import numpy as np
 from numpy.random import Generator
 
 from ossb.arm_sets.base import ArmSet, Items
+from ossb.arm_sets.table import ArmTable
 from ossb.errors import InputError
 from ossb.fields import integer
 from ossb.policies.base import Kind
-from ossb.policies.glpg_program import Plan, Program
-from ossb.policies.hgl_implicit import ArmTable
+from ossb.policies.glpg_memory import Held, heaviest_with, hold, leader_of, no_plan, plan_of
+from ossb.policies.glpg_program import Program
 from ossb.policies.items import SEMI_BANDIT, looks, through_oracle, uncovered_arm
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
@@ -37,7 +38,7 @@ class GlpgMemory(NamedTuple):
     """The arms met, the rates held, and the round until which they stand."""
 
     table: ArmTable
-    plans: list[Plan]  # the last one, once there is one
+    held: Held
     until: np.ndarray  # float64 (1,)
 
 
@@ -66,7 +67,7 @@ class Glpg:
     iterations: int
 
     def start(self) -> GlpgMemory:
-        return GlpgMemory(ArmTable(), [], np.zeros(1))
+        return GlpgMemory(ArmTable(), no_plan(self.arm_set.n_items), np.zeros(1))
 
     def select(self, tally: Tally, memory: GlpgMemory, rng: Generator) -> Decision:
         fresh = uncovered_arm(self.arm_set, tally)
@@ -74,9 +75,9 @@ class Glpg:
             return Decision(memory.table.place(fresh), ESTIMATE)
         t = tally.clock[0] + 1.0
         leader = self.arm_set.maximize(tally.means)
-        plan = self.plan_for(leader, t, tally, memory)
+        held = self.plan_for(leader, t, tally, memory)
         counts = looks(tally)
-        wanted = (1.0 + self.gamma) * math.log(t) * plan.rates
+        wanted = (1.0 + self.gamma) * math.log(t) * held.rates
         if (counts >= wanted).all():
             return Decision(memory.table.place(leader), EXPLOIT)
         explored = 1.0 + float(tally.phases[ESTIMATE] + tally.phases[EXPLORE])
@@ -84,20 +85,17 @@ class Glpg:
         if neglected is not None:
             return Decision(memory.table.place(neglected), ESTIMATE)
         share = np.full(counts.size, math.inf)
-        used = plan.rates > 0.0
-        share[used] = counts[used] / plan.rates[used]
-        item = int(np.argmin(share))
-        arm, _ = max((entry for entry in plan.support if item in entry[0]), key=lambda e: e[1])
-        return Decision(memory.table.place(arm), EXPLORE)
+        used = held.rates > 0.0
+        share[used] = counts[used] / held.rates[used]
+        return Decision(memory.table.place(heaviest_with(held, int(np.argmin(share)))), EXPLORE)
 
-    def plan_for(self, leader: Items, t: float, tally: Tally, memory: GlpgMemory) -> Plan:
+    def plan_for(self, leader: Items, t: float, tally: Tally, memory: GlpgMemory) -> Held:
         """The rates held, or new ones where they no longer stand."""
-        held = memory.plans[0] if memory.plans else None
-        if held is None or held.leader != leader or t >= memory.until[0]:
+        if leader_of(memory.held) != leader or t >= memory.until[0]:
             program = Program(self.arm_set, tally.means, self.sigma, LEVELS)
-            memory.plans[:] = [program.solve(self.iterations, held)]
+            hold(program.solve(self.iterations, plan_of(memory.held)), memory.held)
             memory.until[0] = max(PACE * t, t + 1.0)
-        return memory.plans[0]
+        return memory.held
 
     def neglected(self, counts: np.ndarray, explored: float, means: np.ndarray) -> Items | None:
         """The best arm with the item least seen, where that is too little."""

@@ -65,8 +65,10 @@ class Program:
         self.near = near
         lost = [self.top - total(means, arm) for arm in near.values()]
         self.widest = max(lost, default=0.0)
-        # estimated gaps of 0 have no rate: what is closer than this counts as this close
-        self.least = 1e-6 * max(self.widest, float(np.abs(means).max(initial=0.0)), 1e-300)
+        # estimated gaps of 0 have no rate: what is closer than this counts as this close; while
+        # nothing is told all means are 0
+        largest = max(self.widest, float(np.abs(means).max(initial=0.0)))
+        self.least = 1e-6 * max(largest, 1e-9 * sigma)
         self.columns: dict[Items, None] = dict.fromkeys(near.values())
         gaps = np.array([self.gap_of(arm) for arm in near.values()])
         self.unit_rates = self.unit / gaps**2

@@ -14,27 +14,13 @@ import numpy as np
 from numpy.random import Generator
 
 from ossb.arm_sets.base import ArmSet, Items, total
+from ossb.arm_sets.table import ArmTable
 from ossb.families import Family
 from ossb.models.normal import FAR, density, tail
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 PATIENCE = 0.01
 LEAST_VARIANCE = 1e-12
-
-
-class ArmTable:
-    """The arms met so far, numbered in the order they came."""
-
-    def __init__(self) -> None:
-        self.arms: list[Items] = []
-        self._places: dict[Items, int] = {}
-
-    def place(self, arm: Items) -> int:
-        """The number of an arm; a new one is added."""
-        if arm not in self._places:
-            self._places[arm] = len(self.arms)
-            self.arms.append(arm)
-        return self._places[arm]
 
 
 class ImplicitMemory(NamedTuple):

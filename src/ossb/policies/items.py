@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ossb.arm_sets.base import ArmSet, Items, total
+from ossb.arm_sets.table import ArmTable
 from ossb.kernels import kernel
-from ossb.policies.hgl_implicit import ArmTable
 from ossb.structures.base import Instance
 from ossb.tally import Tally
 

@@ -49,7 +49,7 @@ def run_implicit(
                 _tell(tally, *late.popleft()[1:])
         decision = policy.select(tally, memory, rng)
         arms = memory.table.arms
-        if len(arms) > tally.plays.size:
+        while len(arms) > tally.plays.size:
             tally = tally._replace(plays=np.concatenate([tally.plays, np.zeros_like(tally.plays)]))
         gaps += [instance.gap_of(arm) for arm in arms[len(gaps) :]]
         decide(tally, decision)

@@ -52,6 +52,8 @@ class Combinatorial(Instance):
         ``source``, ``target`` of a directed acyclic graph), ``matchings`` (``n_left``,
         ``n_right``, ``edges``; an arm covers every left node) or ``spanning_trees``
         (``n_nodes``, ``edges``).  Items are the edges in their order.
+    arm_names
+        Names of the arms, or with ``arm_set`` of the items.
     phi
         Mean of each item, where known.
     """
@@ -86,7 +88,7 @@ class Combinatorial(Instance):
             self._read_arms()
         else:
             self._read_arm_set()
-        self._read_common(self.n_arms)
+        self._read_common(self.item_count if self.arms is None else self.n_arms)
         self._check_observation()
         if self.phi is not None:
             self._set("phi", read.vector(self.phi, "phi", self.item_count))
@@ -184,6 +186,12 @@ class Combinatorial(Instance):
 
     def arm_at(self, position: int) -> Arm:
         return int(position)
+
+    def arm_name(self, arm: Arm) -> str:
+        """Its name, or its number; of an arm that is not listed, those of its items."""
+        if isinstance(arm, tuple) and len(self.arm_names):
+            return ", ".join(self.arm_names[item] for item in arm)
+        return super().arm_name(arm)
 
     def foresight(self) -> tuple[float, float]:
         return (1.0, 0.0) if self.feedback == "bandit" else (2.0, 100.0)
