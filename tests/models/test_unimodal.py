@@ -7,7 +7,9 @@ import pytest
 
 from ossb.errors import InputError
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
+from ossb.models.unimodal import LEADER, LOW, PASSED, SEEN, UnimodalModel
 from ossb.policies import policy
+from ossb.simulation import simulate
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import empty_tally
 
@@ -173,3 +175,65 @@ def test_on_a_ring_only_bare_means_are_played_by():
     with pytest.raises(InputError, match=r"test.*counts.*lines and trees only"):
         policy("ossb", RING, estimate="means")
     assert policy("ossb", RING, estimate="means", test="counts").leader_first
+
+
+TREE = [[0, 1], [1, 2], [2, 3], [1, 4], [4, 5], [2, 6]]
+
+
+@pytest.mark.parametrize("observation", ["bernoulli", "exponential", "gaussian"])
+@pytest.mark.parametrize("goal", ["maximize", "minimize"])
+@pytest.mark.parametrize("graph", ["line", "tree"])
+def test_held_tests_and_neighbours_change_no_decision(observation, goal, graph, monkeypatch):
+    theta = [0.2, 0.5, 0.8, 0.6, 0.3, 0.15, 0.4]
+    theta = theta if goal == "maximize" else [1.0 - mean for mean in theta]
+    shape = {"edges": TREE} if graph == "tree" else {}
+    theta = theta if graph == "tree" else sorted(theta[:3]) + sorted(theta[3:])[::-1]
+    if graph == "line" and goal == "minimize":
+        theta = sorted(theta[:3])[::-1] + sorted(theta[3:])
+    instance = Unimodal(observation=observation, theta=theta, goal=goal, **shape)
+    calls = []
+    known = UnimodalModel.is_held
+
+    def counted(self, tally, memory):
+        calls.append(known(self, tally, memory))
+        return calls[-1]
+
+    def trial():
+        return simulate(instance, "ossb", 2500, 2, seed=5, compiled=False).policies[0]
+
+    monkeypatch.setattr(UnimodalModel, "is_held", counted)
+    quick = trial()
+    assert any(calls)
+    monkeypatch.setattr(UnimodalModel, "is_held", lambda *_: False)
+    monkeypatch.setattr(UnimodalModel, "beside", lambda *_: math.inf)
+    exact = trial()
+    assert np.array_equal(quick.curves, exact.curves)
+    assert np.array_equal(quick.plays, exact.plays)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_held_test_holds_for_every_mean_and_count_it_allows(seed):
+    rng = np.random.default_rng(seed)
+    model = LINE.model()
+    memory = model.start()
+    top = int(rng.integers(5))
+    means = 2.0 - np.abs(np.arange(5) - top) + 0.8 * rng.normal(size=5)
+    counts = rng.integers(1, 30, 5)
+    counts[int(np.argmax(means))] += 200
+    tally = tally_of(counts, means)
+    leader = model.project(tally, memory)
+    level = float(rng.uniform(0.1, 3.0))
+    model.test(leader, level, tally, memory)
+    if memory.held[LEADER] < 0:
+        return
+    low = memory.held[LOW]
+    for _ in range(10):
+        tally.means[leader] = low + abs(rng.normal()) * rng.choice([0.0, 0.01, 1.0])
+        tally.counts[leader] = memory.held[SEEN] + rng.integers(100)
+        assert model.is_held(tally, memory)
+        fresh = model.start()
+        assert model.project(tally, fresh) == leader
+        model.test(leader, math.inf, tally, fresh)
+        assert fresh.numbers[WEAKEST] >= memory.held[PASSED] * (1 - 1e-9)
+        assert model.project(tally, memory) == leader
+        assert memory.estimate == pytest.approx(fresh.estimate, abs=1e-12)

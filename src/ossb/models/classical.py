@@ -14,6 +14,8 @@ from ossb.records import record
 from ossb.tally import Tally
 
 LEAST_VARIANCE = 1e-12  # where both arms have only shown zeros
+ROUNDING = 1.0 - 1e-9
+MEAN, BEFORE, APART = 0, 1, 2  # rows of ClassicalMemory.anchors
 
 
 class ClassicalMemory(NamedTuple):
@@ -24,6 +26,7 @@ class ClassicalMemory(NamedTuple):
     gain: np.ndarray
     numbers: np.ndarray
     weights: np.ndarray  # float64 (n_arms,): observations of each arm, prior and pending included
+    anchors: np.ndarray  # float64 (3, n_arms): p, q and kl(p, q) of an arm's last exact ratio
 
 
 @kernel
@@ -33,6 +36,29 @@ def pooled_ratio(family: Family, p: float, n: float, q: float, m: float) -> floa
         return 0.0
     pooled = (n * p + m * q) / (n + m)
     return n * family.kl(p, pooled) + m * family.kl(q, pooled)
+
+
+@kernel
+def pooled_at_least(
+    family: Family, p: float, n: float, q: float, m: float, before: float, apart: float
+) -> float:
+    """No more than ``pooled_ratio`` for p < q, from ``apart`` = kl(p, before), without logarithms.
+
+    With r the pooled mean the ratio is n kl(p, q) − (n + m) kl(r, q).  The slope of kl(p, ·) is
+    (u − p)/variance(u), and the least variance between two means is that of one of them.
+    """
+    if n <= 0.0 or m <= 0.0 or before < p:
+        return 0.0
+    variance = family.variance(q)
+    if q < before:
+        variance = min(variance, family.variance(before))
+    shift = n * (q - p) / (n + m)
+    least = min(variance, family.variance(q - shift))
+    if not least > 0.0:
+        return 0.0
+    return n * (apart - (before - p) * max(before - q, 0.0) / variance) - (
+        0.5 * (n + m) * shift * shift / least
+    )
 
 
 @kernel
@@ -97,7 +123,9 @@ class ClassicalModel(NamedTuple):
 
     def start(self) -> ClassicalMemory:
         n = self.n_arms
-        return ClassicalMemory(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(4), np.zeros(n))
+        return ClassicalMemory(
+            np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(4), np.zeros(n), np.zeros((3, n))
+        )
 
     def unseen(self, tally: Tally) -> int:
         for x in range(self.n_arms):
@@ -134,12 +162,36 @@ class ClassicalModel(NamedTuple):
         top, known = tally.means[leader], float(tally.counts[leader])
         for x in range(self.n_arms):
             if x != leader:
-                mean, count = tally.means[x], float(tally.counts[x])
-                weakest = min(weakest, pooled_ratio(self.family, mean, count, top, known))
-                if top < self.family.highest():
-                    settled = min(settled, count * self.family.kl(mean, top))
+                weakest = min(weakest, self.ratio_against(x, top, known, level, tally, memory))
         memory.numbers[WEAKEST] = weakest
+        if weakest >= level:
+            return
+        if top < self.family.highest():
+            for x in range(self.n_arms):
+                if x != leader:
+                    apart = self.family.kl(tally.means[x], top)
+                    settled = min(settled, tally.counts[x] * apart)
         memory.numbers[SETTLED] = settled
+
+    def ratio_against(
+        self,
+        arm: int,
+        top: float,
+        known: float,
+        level: float,
+        tally: Tally,
+        memory: ClassicalMemory,
+    ) -> float:
+        """The likelihood ratio of the leader against an arm, or a number from ``level`` to it."""
+        mean, count, anchors = tally.means[arm], float(tally.counts[arm]), memory.anchors
+        if anchors[MEAN, arm] == mean:
+            before, apart = anchors[BEFORE, arm], anchors[APART, arm]
+            least = pooled_at_least(self.family, mean, count, top, known, before, apart)
+            if ROUNDING * least >= level:
+                return least
+        anchors[MEAN, arm], anchors[BEFORE, arm] = mean, top
+        anchors[APART, arm] = self.family.kl(mean, top)
+        return pooled_ratio(self.family, mean, count, top, known)
 
     def doubt(
         self, tally: Tally, memory: ClassicalMemory, order: np.ndarray, out: np.ndarray

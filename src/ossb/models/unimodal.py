@@ -23,6 +23,11 @@ from ossb.records import Ints, record
 from ossb.tally import Tally
 
 KNOWN = 1e15  # observations of an arm whose mean counts as known
+FALL = 0.2  # a held test allows the leader's mean to fall by so many of its standard errors
+RISE = 0.02  # and the level to rise by so much
+# places in UnimodalMemory.held: the leader, −1 for none; how low its mean may fall; how many
+# observations of it there were; the level that its ratios have passed
+LEADER, LOW, SEEN, PASSED = range(4)
 
 
 class UnimodalMemory(NamedTuple):
@@ -35,6 +40,8 @@ class UnimodalMemory(NamedTuple):
     weights: np.ndarray  # float64 (n_arms,): observations of each arm, prior and pending included
     centres: np.ndarray  # float64 (n_arms,): their means, prior included
     fit: Fit
+    held: np.ndarray  # float64 (4,): a test that was passed
+    others: np.ndarray  # float64 (2, n_arms): counts and means that it was passed with
 
 
 @record
@@ -74,6 +81,8 @@ class UnimodalModel(NamedTuple):
             np.zeros(n),
             np.zeros(n),
             new_fit(n),
+            np.array([-1.0, 0.0, 0.0, 0.0]),
+            np.zeros((2, n)),
         )
 
     def unseen(self, tally: Tally) -> int:
@@ -98,6 +107,15 @@ class UnimodalModel(NamedTuple):
         return leader
 
     def project(self, tally: Tally, memory: UnimodalMemory) -> int:
+        if self.is_held(tally, memory):
+            leader = int(memory.held[LEADER])
+            memory.estimate[leader] = tally.means[leader]
+            memory.rewards[leader] = tally.means[leader]
+            return leader
+        return self.regress(tally, memory)
+
+    def regress(self, tally: Tally, memory: UnimodalMemory) -> int:
+        memory.held[LEADER] = -1.0
         for x in range(self.n_arms):
             memory.weights[x] = tally.counts[x]
         leader, _ = best_mode(
@@ -123,18 +141,85 @@ class UnimodalModel(NamedTuple):
             out[y] = independent_rate(self.family, memory.estimate[y], top)
         return 0.0
 
+    def is_held(self, tally: Tally, memory: UnimodalMemory) -> bool:
+        """Whether a test that was passed still speaks for the same leader.
+
+        It does while no other arm was told and the leader's mean is not below ``held[LOW]``: the
+        leader stands alone above all others in the regression with its mode, which then stays as
+        it is, and each deviance with another mode grows with the mean and the weight of the
+        leader, which that regression only ever pools with lower ones.
+        """
+        held = memory.held
+        if held[LEADER] < 0.0:
+            return False
+        leader = int(held[LEADER])
+        if tally.means[leader] < held[LOW] or tally.counts[leader] < held[SEEN]:
+            return False
+        for x in range(self.n_arms):
+            if x != leader:
+                if tally.counts[x] != memory.others[0, x] or tally.means[x] != memory.others[1, x]:
+                    return False
+        return True
+
     def test(self, leader: int, level: float, tally: Tally, memory: UnimodalMemory) -> None:
+        if self.is_held(tally, memory) and int(memory.held[LEADER]) == leader:
+            if memory.held[PASSED] >= level:
+                memory.numbers[WEAKEST] = memory.held[PASSED]
+                return
+        beside = self.beside(leader, tally, memory)
+        if beside < level < math.inf:
+            memory.numbers[WEAKEST], memory.numbers[SETTLED] = beside, beside
+            return
         for x in range(self.n_arms):
             memory.weights[x] = tally.counts[x]
-        memory.numbers[WEAKEST] = self.least_ratio(leader, level, tally, memory)
-        if memory.numbers[WEAKEST] >= level:
+        weakest = self.least_ratio(leader, level, tally.means, memory)
+        memory.numbers[WEAKEST] = weakest
+        if weakest >= level:
+            if level < math.inf:
+                self.hold(leader, level, tally, memory)
             return
         memory.numbers[SETTLED] = math.inf
         if tally.means[leader] < self.family.highest():
             memory.weights[leader] = KNOWN
-            memory.numbers[SETTLED] = self.least_ratio(leader, level, tally, memory)
+            memory.numbers[SETTLED] = self.least_ratio(leader, level, tally.means, memory)
 
-    def least_ratio(self, leader: int, level: float, tally: Tally, memory: UnimodalMemory) -> float:
+    def beside(self, leader: int, tally: Tally, memory: UnimodalMemory) -> float:
+        """No less than the likelihood ratio against some neighbour, the leader's mean known.
+
+        Where both stand alone in the regression, raising the neighbour to the leader's mean moves
+        no other arm, and makes it as good.
+        """
+        top, least = tally.means[leader], math.inf
+        if tally.counts[leader] == 0 or memory.estimate[leader] != top:
+            return least
+        for place in range(self.starts[leader], self.starts[leader + 1]):
+            y = self.neighbours[place]
+            if tally.counts[y] > 0 and memory.estimate[y] == tally.means[y]:
+                least = min(least, tally.counts[y] * self.family.kl(tally.means[y], top))
+        return least
+
+    def hold(self, leader: int, level: float, tally: Tally, memory: UnimodalMemory) -> None:
+        """Hold the test if it is passed with a lower mean of the leader at a higher level too."""
+        memory.held[LEADER] = -1.0
+        top, count = tally.means[leader], float(tally.counts[leader])
+        low = top - FALL * math.sqrt(self.family.variance(top) / count)
+        if memory.estimate[leader] != top:
+            return
+        for x in range(self.n_arms):
+            if x != leader and memory.estimate[x] >= low:
+                return
+            memory.centres[x] = tally.means[x]
+        memory.centres[leader] = low
+        if self.least_ratio(leader, level + RISE, memory.centres, memory) < level + RISE:
+            return
+        memory.held[LEADER], memory.held[LOW] = float(leader), low
+        memory.held[SEEN], memory.held[PASSED] = count, level + RISE
+        for x in range(self.n_arms):
+            memory.others[0, x], memory.others[1, x] = tally.counts[x], tally.means[x]
+
+    def least_ratio(
+        self, leader: int, level: float, means: np.ndarray, memory: UnimodalMemory
+    ) -> float:
         """min over j of the deviance with the mode at j, less that with it at the leader."""
         return rivals_of(
             self.family,
@@ -143,7 +228,7 @@ class UnimodalModel(NamedTuple):
             self.path,
             leader,
             level,
-            tally.means,
+            means,
             memory.weights,
             memory.fit,
         )
