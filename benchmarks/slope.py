@@ -27,7 +27,7 @@ DECADES = (10**4, 10**5, 10**6)
 BAND = (0.7, 1.3)
 NONE = 1e-4  # a rate this small beside the largest is a solver's zero
 COMPILED = {"ossb": (10**6, 60), "hgl": (10**6, 200)}
-INTERPRETED = {"ossb": (10**4, 20), "hgl": (10**5, 12)}
+INTERPRETED = {"ossb": (10**5, 60), "hgl": (10**6, 60)}
 QUICK = {"ossb": (10**4, 20), "hgl": (10**5, 40)}
 
 
