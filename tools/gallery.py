@@ -18,6 +18,7 @@ from ossb.experiments.grid import PREFIX
 from ossb.experiments.results import Results
 from ossb.experiments.run import run
 from ossb.experiments.tables import Row, comparisons, rows, statement
+from ossb.words import counted
 
 ROOT = Path(__file__).resolve().parents[1]
 DRAWN_DPI = 110
@@ -93,8 +94,10 @@ def page(name: str, results: Results, text: str) -> str:
         "",
         text,
         "",
-        f"`{arguments}`: {len(experiment.instances)} instances, {len(results.policies)} policies, "
-        f"{experiment.trials} trials of {experiment.horizon:,} rounds, seed {experiment.seed}."
+        f"`{arguments}`: {counted(len(experiment.instances), 'instance')}, "
+        f"{counted(len(results.policies), 'policy', 'policies')}, "
+        f"{counted(experiment.trials, 'trial')} of {counted(experiment.horizon, 'round')}, "
+        f"seed {experiment.seed}."
         f"{shortened(results, read(name))}",
         "",
         f"![Regret of all policies against t and ln t, with C(θ) ln t]({name}.png)",

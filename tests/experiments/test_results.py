@@ -128,9 +128,10 @@ def test_what_is_said_of_pairs():
     said = tables.statement(all_clear)
     assert said.startswith("a has less regret than b, c beyond noise; of the others, all differ (")
     mixed = [pair("a", "c", 0.0), pair("a", "b", 0.3), pair("b", "c", 0.9)]
-    assert "a cannot be told from b; of the others, all differ but b and c (" in tables.statement(
-        mixed
-    )
+    said = tables.statement(mixed)
+    assert "a cannot be told from b; the others cannot be told from one another (" in said
+    more = [*mixed, pair("a", "d", 0.0), pair("b", "d", 0.0), pair("c", "d", 0.0)]
+    assert "; of the others, all differ but b and c (" in tables.statement(more)
     assert tables.statement([pair("a", "b", 1.0)]).startswith("a cannot be told from b (")
     assert tables.statement([]) == ""
 

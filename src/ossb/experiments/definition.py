@@ -97,7 +97,7 @@ def bundled() -> dict[str, str]:
     folder = resources.files(BUNDLED)
     return {
         item.name.removesuffix(".toml"): item.read_text(encoding="utf-8")
-        for item in sorted(folder.iterdir(), key=lambda item: item.name)
+        for item in sorted(folder.iterdir(), key=lambda item: item.name.removesuffix(".toml"))
         if item.name.endswith(".toml")
     }
 

@@ -90,17 +90,19 @@ def statement(found: list[Comparison]) -> str:
     if not found:
         return ""
     best = next(c.better for c in found if c.better not in {other.worse for other in found})
-    close = [c for c in found if not c.clear]
-    near = [c.worse for c in close if c.better == best]
+    near = [c.worse for c in found if c.better == best and not c.clear]
     clear = [c.worse for c in found if c.better == best and c.clear]
     parts = []
     if clear:
         parts.append(f"{best} has less regret than {', '.join(clear)} beyond noise")
     if near:
         parts.append(f"{best} cannot be told from {', '.join(near)}")
-    if len(found) > len(near) + len(clear):
-        pairs = ", ".join(f"{c.better} and {c.worse}" for c in close if c.better != best)
-        parts.append("of the others, " + (f"all differ but {pairs}" if pairs else "all differ"))
+    others = [c for c in found if c.better != best]
+    alike = [f"{c.better} and {c.worse}" for c in others if not c.clear]
+    if alike and len(alike) == len(others):
+        parts.append("the others cannot be told from one another")
+    elif others:
+        parts.append("of the others, all differ" + (f" but {', '.join(alike)}" if alike else ""))
     return "; ".join(parts) + " (paired differences, Holm-corrected, 5 %)."
 
 
