@@ -97,6 +97,12 @@ def test_every_command_shows_an_example():
         assert {word for word in words if word.startswith("-")} <= known, example[1]
 
 
+@pytest.mark.parametrize("group", ["", "campaign", "token"])
+def test_every_group_of_commands_shows_an_example(ossb, group):
+    assert ossb(*group.split(), "--help") == 0
+    assert re.search(rf"^  Example: ossb {group}", ossb.out, re.MULTILINE)
+
+
 def test_help_is_the_same_as_if_it_were_parsed(ossb, capsys):
     paths = [(), ("campaign",), ("token",)]
     paths += [path for path, _ in commands(typer.main.get_command(app))]

@@ -6,6 +6,7 @@ from typing import Any
 from ossb.campaigns.state import State
 from ossb.errors import InputError
 from ossb.fields import number
+from ossb.words import counted
 
 WHOLE = ("bernoulli", "poisson")  # families of whole numbers: so are their sums
 
@@ -27,7 +28,7 @@ class Observations:
         """What a play of an arm that shows some components showed."""
         if self.several:
             if not isinstance(value, list | tuple) or len(value) != len(components):
-                must = f"be a list of {len(components)} numbers, one for each item"
+                must = f"be a list of {counted(len(components), 'number')}, one for each item"
                 raise InputError(field, must, value)
             return [self._number(entry, f"{field}[{i}]") for i, entry in enumerate(value)]
         if not components:  # a duel of an item with itself

@@ -48,8 +48,13 @@ app = typer.Typer(
 COMMANDS = (bound, verify, simulate, run, report, experiments, structures, policies, doctor, serve)
 for command in COMMANDS:
     app.command()(command)
-app.add_typer(campaign.app, name="campaign")
-app.add_typer(token.app, name="token")
+GROUPS = (
+    (campaign.app, "campaign", "create prices instance.toml"),
+    (token.app, "token", "create --scope read"),
+)
+for group, name, example in GROUPS:
+    said = f"{group.info.help}\n\nExample: ossb {name} {example}"
+    app.add_typer(group, name=name, help=said)
 
 
 def _version(value: bool) -> None:
