@@ -110,9 +110,10 @@ class Client:
         body = {"name": name, "instance": dict(instance), "policy": chosen, "seed": seed}
         return self._call("POST", "/v1/campaigns", body)
 
-    def campaigns(self) -> list[dict[str, Any]]:
-        """All campaigns, in short."""
-        found: list[dict[str, Any]] = self._call("GET", "/v1/campaigns")["campaigns"]
+    def campaigns(self, brief: bool = False) -> list[dict[str, Any]]:
+        """All campaigns; ``brief`` leaves out rates and whether one may stop."""
+        path = f"/v1/campaigns?brief={str(brief).lower()}"
+        found: list[dict[str, Any]] = self._call("GET", path)["campaigns"]
         return found
 
     def campaign(self, name: str) -> dict[str, Any]:

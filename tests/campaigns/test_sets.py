@@ -248,7 +248,7 @@ def test_a_retired_item_is_played_no_more(label, policy):
 def test_items_that_leave_no_arm_are_refused():
     campaign = opened("paths")
     before = print_of(campaign)
-    with pytest.raises(InputError, match="`arm` must leave an arm of the set to play"):
+    with pytest.raises(InputError, match="`available` must leave an arm of the set to play"):
         campaign.ask(available=[0, 1])
     with pytest.raises(InputError, match=r"`available\[1\]` must be below 6"):
         campaign.ask(available=[0, 6])

@@ -212,3 +212,68 @@ def test_all_of_it_through_a_service(ossb, tmp_path, monkeypatch):
         assert ossb("campaign", "list") == 2
     finally:
         assert server.stop() == 0
+
+
+ROUTES = """
+structure = "combinatorial"
+feedback = "semi_bandit"
+goal = "minimize"
+arm_set = "paths"
+edges = [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]]
+source = 0
+target = 3
+arm_names = ["bridge", "tunnel", "ring", "park", "mall"]
+"""
+
+
+def test_a_set_of_arms(campaign, tmp_path):
+    routes, log = tmp_path / "routes.toml", tmp_path / "log.csv"
+    routes.write_text(ROUTES)
+    assert campaign("create", "vans", routes) == 0
+    assert campaign.out == "campaign vans: combinatorial, paths of 5 items, hgl\n"
+    log.write_text('arm,observation\n"[0, 3]","[1.5, 2]"\n"[1, 4]","[4, 4.5]"\n')
+    assert campaign("import", "vans", log) == 0
+    for _ in range(3):
+        assert campaign("ask", "vans", "--json") == 0
+        (decision,) = json.loads(campaign.out)["decisions"]
+        assert (
+            campaign("tell", "vans", decision["id"], json.dumps([2.5] * len(decision["arm"]))) == 0
+        )
+    assert campaign("tell", "vans", decision["id"], "[2.5]") == 2
+    assert "one for each item" in campaign.err
+    assert campaign("show", "vans") == 0
+    for words in ("bridge, park", "ring", "seen", "at 95%"):
+        assert words in campaign.out
+    assert campaign("show", "vans", "--json") == 0
+    found = json.loads(campaign.out)
+    assert found["rounds"] == 5
+    assert [0, 3] in [arm["arm"] for arm in found["arms"]]
+    assert campaign("ask", "vans", "--available", "1,4") == 0
+    assert "tunnel, mall" in campaign.out
+    assert campaign("ask", "vans", "--available", "1,3") == 2
+    assert "`available` must leave an arm" in campaign.err
+    assert campaign("retire-arm", "vans", 2) == 0
+    assert campaign("add-arm", "vans") == 2
+    assert "must not be added" in campaign.err
+    assert campaign("show", "vans") == 0
+    assert "ring (retired)" in campaign.out
+    assert campaign("list") == 0
+    assert "vans" in campaign.out
+    for name in ("out.csv", "out.parquet", "out.jsonl"):
+        assert campaign("export", "vans", "--out", tmp_path / name) == 0
+    assert polars.read_parquet(tmp_path / "out.parquet")["arm"][3] == "[1, 4]"
+
+
+def test_of_many_arms_the_most_played_are_shown(campaign, tmp_path):
+    subsets = tmp_path / "subsets.toml"
+    subsets.write_text(
+        'structure = "combinatorial"\nfeedback = "semi_bandit"\narm_set = "m_sets"\n'
+        "n_items = 8\nsize = 2\n"
+    )
+    assert campaign("create", "pairs", subsets) == 0
+    pairs = [[i, j] for j in range(8) for i in range(j)]
+    log = tmp_path / "log.csv"
+    log.write_text("arm,observation\n" + "".join(f'"{pair}","[0, 1]"\n' for pair in pairs))
+    assert campaign("import", "pairs", log) == 0
+    assert campaign("show", "pairs") == 0
+    assert "and 8 arms played less" in campaign.out

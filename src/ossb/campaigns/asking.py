@@ -30,6 +30,15 @@ class Players:
         self._known[key] = self._known.pop(key)  # the newest last
         return self._known[key]
 
+    def among(self, state: State, left_out: frozenset[int], field: str) -> Player:
+        """The same; a refusal names the field that left the arms out."""
+        try:
+            return self.of(state, left_out)
+        except InputError as error:
+            if error.field != "arm":
+                raise
+            raise InputError(field, error.must) from None
+
 
 def choose(
     state: State, player: Player, usual: bool, n: int, now: float, expires: float

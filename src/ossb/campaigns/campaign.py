@@ -148,7 +148,7 @@ class Campaign(Changes):
             if state.closed:
                 raise Closed(f"campaign {self.name!r} is closed")
             left_out = left_out_of(state, available)
-            player = self._players.of(state, left_out)
+            player = self._players.among(state, left_out, "available")
             now = self._clock()
             self._expire(state, now)
             if len(state.pending) + n > MOST_PENDING:

@@ -9,7 +9,7 @@ from ossb.campaigns.asking import unit_of
 from ossb.campaigns.importing import Row, add_up
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.player import Player
-from ossb.campaigns.rosters import extended, moves, n_units
+from ossb.campaigns.rosters import extended, moves, n_units, refuse_growth
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict
 from ossb.errors import InputError, OssbError
@@ -44,6 +44,7 @@ class Changes:
             if state.closed:
                 raise Closed(f"campaign {self.name!r} is closed")
             old = state.instance
+            refuse_growth(old)
             if number is not None and number != n_units(old):
                 raise Conflict(f"the next arm of campaign {self.name!r} is {n_units(old)}")
             new = extended(old, brought)
@@ -60,7 +61,7 @@ class Changes:
         return self._journal.change(add)
 
     def retire_arm(self, arm: int) -> None:
-        """Play an arm (an item, for dueling) no more; what it showed is kept."""
+        """Play an arm (an item, where arms are made of items) no more; what it showed is kept."""
 
         def retire(state: State) -> tuple[None, Future[None] | None]:
             unit = unit_of(state, arm, "arm")

@@ -62,9 +62,7 @@ def restricted(instance: Any, kept: Sequence[int]) -> Any:
 
 def extended(instance: Any, arm: Mapping[str, Any]) -> Any:
     """The structure with one more arm (item), which comes last."""
-    if is_described(instance):
-        raise InputError("arm", "not be added: the items of a set of arms belong together")
-    _known(instance, "not be added: the arms of {kind} structures belong together")
+    refuse_growth(instance)
     keys, given = _bare(instance), dict(arm)
     name = given.pop("name", None)
     if len(instance.arm_names):
@@ -76,6 +74,13 @@ def extended(instance: Any, arm: Mapping[str, Any]) -> Any:
     for key in given:
         raise InputError(f"arm.{key}", f"be left out of a new arm of {instance.kind}")
     return from_dict(keys)
+
+
+def refuse_growth(instance: Any) -> None:
+    """Refuse an instance whose arms are what they are."""
+    if is_described(instance):
+        raise InputError("arm", "not be added: the items of a set of arms belong together")
+    _known(instance, "not be added: the arms of {kind} structures belong together")
 
 
 def places(instance: Any, kept: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:

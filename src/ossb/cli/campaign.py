@@ -51,8 +51,9 @@ def create(
     if json:
         _print(made)
     else:
-        arms = counted(len(made["arms"]), "arm")
-        typer.echo(f"campaign {name}: {made['instance']['structure']}, {arms}, {policy}")
+        from ossb.cli.standing import size
+
+        typer.echo(f"campaign {name}: {made['instance']['structure']}, {size(made)}, {policy}")
 
 
 @app.command("list")
@@ -98,25 +99,14 @@ def show(name: Name, storage: Where = STORAGE, token: Token = None, json: Json =
         _print(found)
         return
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    rates = {str(entry["arm"]): entry["rate"] for entry in found["rates"]["rates"] or []}
-    table = Table()
-    for heading in ("arm", "plays", "mean", "rate c(x, m)"):
-        table.add_column(heading, justify="left" if heading == "arm" else "right")
-    for arm, plays, mean in zip(found["arms"], found["plays"], found["means"], strict=True):
-        leads = " (leads)" if arm["arm"] == found["leader"] else ""
-        rate = rates.get(str(arm["arm"]))
-        table.add_row(
-            Text(arm["arm_name"] + leads),
-            f"{plays:,}",
-            "" if mean is None else f"{mean:.6g}",
-            "" if rate is None else f"{rate:.6g}",
-        )
+    from ossb.cli.standing import tables
+
     console = Console()
     console.print(Text(_headline(found)), soft_wrap=True)
-    console.print(table)
+    for table in tables(found):
+        console.print(table)
     console.print(Text(_stop(found)), soft_wrap=True)
 
 
@@ -131,7 +121,8 @@ def ask(
         str | None, typer.Option(help="Asking again with it returns the same decisions.")
     ] = None,
     available: Annotated[
-        str | None, typer.Option(help="Arms (items, for dueling) to choose from, such as 0,2,3.")
+        str | None,
+        typer.Option(help="Arms (items, where arms are made of them) to choose from: 0,2,3."),
     ] = None,
     storage: Where = STORAGE,
     token: Token = None,
@@ -235,12 +226,14 @@ def add_arm(
 @app.command("retire-arm")
 def retire_arm(
     name: Name,
-    arm: Annotated[int, typer.Argument(help="Its number (the item's, for dueling).")],
+    arm: Annotated[
+        int, typer.Argument(help="Its number (an item's, where arms are made of them).")
+    ],
     storage: Where = STORAGE,
     token: Token = None,
     json: Json = False,
 ) -> None:
-    """Play an arm no more; what it showed is kept.
+    """Play an arm (an item, where arms are made of them) no more; what it showed is kept.
 
     Example: ossb campaign retire-arm prices 3
     """

@@ -70,10 +70,10 @@ class InStore:
         return summary(made)
 
     def listed(self) -> list[dict[str, Any]]:
-        from ossb.service.summary import listed
+        from ossb.service.summary import listed, short
         from ossb.service.tokens import campaign_names
 
-        return listed(campaign_names(self._store), self._campaign)
+        return listed(campaign_names(self._store), lambda name: short(self._campaign(name)))
 
     def show(self, name: str) -> dict[str, Any]:
         from ossb.service.summary import summary
@@ -117,7 +117,7 @@ class BehindService:
         return found
 
     def listed(self) -> list[dict[str, Any]]:
-        return list(self._client.campaigns())
+        return list(self._client.campaigns(brief=True))
 
     def show(self, name: str) -> dict[str, Any]:
         return dict(self._client.campaign(name))

@@ -35,9 +35,10 @@ SHORT: dict[str, Any] = {
     key: CAMPAIGN[key]
     for key in (
         *("name", "instance", "policy", "seed", "created", "closed", "rounds", "pending"),
-        *("events", "phases", "plays", "means", "components", "leader"),
+        *("events", "phases", "arms", "plays", "means", "components", "leader"),
     )
 } | {"structure": "classical"}
+LISTED: dict[str, Any] = SHORT | {key: CAMPAIGN[key] for key in ("rates", "stop")}
 DECISION: dict[str, Any] = {
     "id": "0-9f86d081",
     "arm": 0,

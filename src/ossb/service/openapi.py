@@ -23,11 +23,16 @@ KEY = {
 }
 ID = {"type": "string", "description": "The id of a decision."}
 OBSERVATION = {
-    "description": "A number; a list, one entry per item, for semi-bandit feedback; for a duel 1 "
-    "if the first item won, else 0.",
+    "description": "A number; a list, one entry per item of the arm in their order, for "
+    "semi-bandit feedback; for a duel 1 if the first item won, else 0.",
     "anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}}],
 }
-ARM = {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]}
+UNITS = "Arms by number; items, where arms are pairs of items or those of a set."
+ARM = {
+    "description": "A number; for a duel its two items; for a set of arms the sorted list of its "
+    "items.",
+    "anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}],
+}
 
 
 def _object(needed: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -71,6 +76,13 @@ CREATED = {
 TOKEN = {"id": "9f86d081884c", "scope": "write", "campaign": "headlines", "created": 1.7e9}
 RESULTS = {"results": [{"id": "0-9f86d081", "status": "recorded"}]}
 VOIDED = {"results": [{"id": "0-9f86d081", "status": "voided"}]}
+BRIEF = {
+    "name": "brief",
+    "in": "query",
+    "description": "Without rates and stop, which take time to work out.",
+    "schema": {"type": "boolean", "default": False},
+    "example": True,
+}
 DELTA = {
     "name": "delta",
     "in": "query",
@@ -134,7 +146,11 @@ def schema() -> dict[str, Any]:
         {
             "n": {"type": "integer", "minimum": 1, "maximum": 10_000, "default": 1},
             "lease_seconds": {"type": "number", "exclusiveMinimum": 0, "default": 3600},
-            "available": {"type": "array", "items": {"type": "integer"}},
+            "available": {
+                "type": "array",
+                "items": {"type": "integer"},
+                "description": UNITS,
+            },
         },
     )
     told = {"oneOf": [TELL, _object({"tells": {"type": "array", "items": TELL, "minItems": 1}})]}
@@ -143,7 +159,9 @@ def schema() -> dict[str, Any]:
     paths: dict[str, Any] = {
         "/v1/campaigns": {
             "get": _call(
-                "All campaigns", {"200": _answer("Campaigns", {"campaigns": [examples.SHORT]})}
+                "All campaigns",
+                {"200": _answer("Campaigns", {"campaigns": [examples.LISTED]})},
+                parameters=(BRIEF,),
             ),
             "post": _call(
                 "Create a campaign (scope admin)",
@@ -157,7 +175,7 @@ def schema() -> dict[str, Any]:
         },
         of: {
             "get": _call(
-                "Where it stands",
+                "Where it stands; of a set of arms the most played ones",
                 {"200": _answer("Campaign", examples.CAMPAIGN)},
                 parameters=(NAME, DELTA),
             ),
@@ -207,7 +225,7 @@ def schema() -> dict[str, Any]:
         },
         f"{of}/retire": {
             "post": _call(
-                "Play an arm no more (scope admin)",
+                "Play an arm, or an item, no more (scope admin)",
                 {"200": _answer("Retired", {"arm": 1, "status": "retired"})},
                 _object({"arm": {"type": "integer"}}),
                 {"arm": 1},

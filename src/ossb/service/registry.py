@@ -9,7 +9,7 @@ from typing import Any
 from ossb.campaigns import Campaign, Storage, Unknown
 from ossb.campaigns.definition import create, definition, label
 from ossb.errors import InputError
-from ossb.service.summary import summary, timeline
+from ossb.service.summary import summary
 from ossb.service.tokens import campaign_names
 
 
@@ -69,7 +69,6 @@ class Registry:
             kept = self._pages.get(name)
             if kept is None or kept[0] != state:
                 kept = (state, summary(campaign, delta))
-                kept[1]["timeline"] = timeline(campaign, kept[1]["exploration"]["gaps"])
                 self._pages[name] = kept
             return kept[1]
 

@@ -13,7 +13,7 @@ from ossb.service.answers import Refusal, as_refusal, document
 from ossb.service.call import BATCH, BODY, Call, too_large
 from ossb.service.openapi import schema
 from ossb.service.stream import events
-from ossb.service.summary import listed, short
+from ossb.service.summary import judged, listed, short
 
 MOST_DECISIONS = 1000
 
@@ -43,14 +43,22 @@ async def create(call: Call) -> Response:
 
 
 async def list_all(call: Call) -> Response:
+    registry = call.service.registry
+    brief = _choice(call.query("brief").get("brief", "false"), "brief")
+
+    def one(name: str) -> dict[str, Any]:
+        return short(registry.campaign(name)) if brief else judged(registry.summary(name, 0.05))
+
     def look() -> list[dict[str, Any]]:
-        registry = call.service.registry
         names = registry.names()
         if call.grant.campaign is not None:
             names = [name for name in names if name == call.grant.campaign]
-        return listed(names, registry.campaign)
+        return listed(names, one)
 
-    return document({"campaigns": await call.work(look)})
+    if brief:
+        return document({"campaigns": await call.work(look)})
+    async with registry.turn(""):  # the name of no campaign
+        return document({"campaigns": await call.work(look)})
 
 
 async def show(call: Call) -> Response:
@@ -311,6 +319,12 @@ def _float(value: str, field: str) -> float:
         return number(float(value), field)
     except ValueError:
         raise InputError(field, "be a number", value) from None
+
+
+def _choice(value: str, field: str) -> bool:
+    if value not in ("true", "false"):
+        raise InputError(field, "be true or false", value)
+    return value == "true"
 
 
 def _int(value: str, field: str) -> int:

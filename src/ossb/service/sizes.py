@@ -9,8 +9,10 @@ LARGEST: dict[tuple[str, str], int] = {
     ("dueling", "n_items"): 150,
     ("dueling", "preferences"): 150,
     ("lipschitz", "points"): 1_500,
-    ("combinatorial", "n_items"): 10_000,
-    ("combinatorial", "size"): 10_000,
+    # of sets of arms: a look at every item for each decision
+    ("combinatorial", "n_items"): 1_000,
+    ("combinatorial", "size"): 1_000,
+    ("combinatorial", "edges"): 1_000,
     ("combinatorial", "n_left"): 1_000,
     ("combinatorial", "n_right"): 1_000,
     ("combinatorial", "n_nodes"): 1_000,

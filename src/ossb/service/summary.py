@@ -10,9 +10,11 @@ BINS = 60
 DEFINED = ("name", "instance", "policy", "seed", "created", "closed")
 COUNTED = ("rounds", "pending", "events", "phases", "plays", "means", "components")
 SHORT = (*DEFINED, *COUNTED)
+JUDGED = ("rates", "stop")  # what takes time to work out
+MOST_MET = 1000  # arms of a set in one document
 DAMAGED: dict[str, Any] = {
-    **dict.fromkeys(("instance", "seed", "created", "plays", "means", "leader")),
-    **dict.fromkeys(("phases", "components")),
+    **dict.fromkeys(("instance", "seed", "created", "arms", "plays", "means", "leader")),
+    **dict.fromkeys(("phases", "components", *JUDGED)),
     **dict.fromkeys(("rounds", "pending", "events"), 0),
     "policy": {"name": ""},
     "closed": False,
@@ -24,7 +26,8 @@ def summary(campaign: Campaign, delta: float = 0.05) -> dict[str, Any]:
     """Definition, plays and means, leader, rates with certificate, and whether one may stop.
 
     ``exploration`` holds the regret spent so far by the estimate, Σ plays(x) (μ* − μ(x)), and
-    C(m) ln t beside it.
+    C(m) ln t beside it; ``timeline`` phases and estimated regret over the decisions, in a few
+    bins.  Of a set of arms that are not listed the most played ones are shown.
     """
     stands = campaign.describe()
     leader = campaign.best() if stands["rounds"] else None
@@ -33,39 +36,65 @@ def summary(campaign: Campaign, delta: float = 0.05) -> dict[str, Any]:
     rounds = stands["rounds"]
     told_for = None
     if gaps is not None:
-        pairs = zip(stands["plays"], gaps, strict=True)
+        pairs = zip(stands["plays"], gaps, strict=False)  # arms may be met meanwhile
         told_for = sum(plays * gap for plays, gap in pairs if gap is not None)
     value = rates["value"]
     promised = None if value is None else value * math.log(max(rounds, 1))
-    return {
+    found = {
         **stands,
         "leader": leader,
         "rates": rates,
         "stop": campaign.stop(delta),
         "exploration": {"regret": told_for, "bound": promised, "gaps": gaps},
+        "timeline": campaign.timeline(BINS, gaps),
     }
+    return most_played(found)
 
 
-def timeline(campaign: Campaign, gaps: list[float | None] | None) -> dict[str, Any]:
-    """Phases and estimated regret over the decisions, in a few bins."""
-    return campaign.timeline(BINS, gaps)
+def most_played(found: dict[str, Any]) -> dict[str, Any]:
+    """A document with the most played arms alone, where those of a set were met.
+
+    ``arms_played`` says how many there are in all.
+    """
+    if "arm_set" not in found["instance"]:
+        return found
+    plays = found["plays"]
+    played = [number for number, count in enumerate(plays) if count]
+    shown = sorted(played, key=lambda number: -plays[number])[:MOST_MET]
+    fewer: dict[str, Any] = {
+        key: [found[key][number] for number in shown] for key in ("arms", "plays", "means")
+    }
+    exploration = found.get("exploration")
+    if exploration is not None and exploration["gaps"] is not None:
+        gaps = dict(enumerate(exploration["gaps"]))
+        exploration = {**exploration, "gaps": [gaps.get(number) for number in shown]}
+    fewer["exploration"] = exploration
+    return {**found, **fewer, "arms_played": len(played)}
 
 
-def listed(names: Iterable[str], open_: Callable[[str], Campaign]) -> list[dict[str, Any]]:
-    """Campaigns in short; a damaged one says so, and keeps nobody from the others."""
+def listed(names: Iterable[str], look: Callable[[str], dict[str, Any]]) -> list[dict[str, Any]]:
+    """Campaigns in a list; a damaged one says so, and keeps nobody from the others."""
     entries = []
     for name in names:
         try:
-            entries.append(short(open_(name)))
+            entries.append(look(name))
         except Corrupt as error:
             entries.append({**DAMAGED, "name": name, "error": str(error)})
     return entries
 
 
 def short(campaign: Campaign) -> dict[str, Any]:
-    """A campaign in a list of them."""
+    """A campaign in a list of them, without what takes time to work out."""
     stands = campaign.describe()
-    entry = {key: stands[key] for key in SHORT}
-    entry["structure"] = stands["instance"]["structure"]
-    entry["leader"] = campaign.best() if stands["rounds"] else None
-    return entry
+    return _entry({**stands, "leader": campaign.best() if stands["rounds"] else None})
+
+
+def judged(found: dict[str, Any]) -> dict[str, Any]:
+    """The same from its document, with rates and whether one may stop."""
+    return {**_entry(found), **{key: found[key] for key in JUDGED}}
+
+
+def _entry(found: dict[str, Any]) -> dict[str, Any]:
+    fewer = most_played(found) if "arms_played" not in found else found
+    keys = (*SHORT, "arms", "leader")
+    return {key: fewer[key] for key in keys} | {"structure": found["instance"]["structure"]}

@@ -65,7 +65,7 @@ function key(kind, label) {
 // the list of campaigns
 
 async function list() {
-  const { campaigns } = await fetched("/v1/campaigns");
+  const { campaigns } = await fetched("/v1/campaigns?brief=true");
   const rows = campaigns.map((one) =>
     element("tr", {},
       element("td", { class: "name" }, element("a", { href: `/campaigns/${encodeURIComponent(one.name)}` }, one.name)),
