@@ -26,6 +26,33 @@ INSTANCE = {
     "n_arms": 3,
     "arm_names": ARMS,
 }
+# instance, policy, and what a round of an arm shows
+OTHERS = {
+    "routes": (
+        {
+            "structure": "combinatorial",
+            "feedback": "semi_bandit",
+            "goal": "minimize",
+            "arm_set": "paths",
+            "edges": [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]],
+            "source": 0,
+            "target": 3,
+            "arm_names": ["<i>bridge</i>", "tunnel", "ring", "park", "mall"],
+        },
+        "cucb",
+        lambda arm, i: [1.0 + item + 0.25 * ((i + item) % 3) for item in arm],
+    ),
+    "beers": (
+        {"structure": "dueling", "n_items": 3, "arm_names": ["ale", "bock", "<i>cider</i>"]},
+        "rmed1",
+        lambda arm, i: int((i + arm[0]) % 4 > arm[0]),
+    ),
+    "prices": (
+        {"structure": "unimodal", "observation": "bernoulli", "n_arms": 4},
+        "osub",
+        lambda arm, i: int((7 * i + arm) % 10 < 3 + arm),
+    ),
+}
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM.exists(), reason="chromium is not installed (Debian: apt-get install chromium)"
@@ -49,6 +76,11 @@ def server(tmp_path_factory):
     with Client(running.url) as client:
         client.create(NAME, INSTANCE, "kl-ucb", 3)
         play(client, 60)
+        for name, (instance, policy, shows) in OTHERS.items():
+            client.create(name, instance, policy, 3)
+            for i in range(25):
+                (decision,) = client.ask(name)
+                client.tell(name, decision.id, shows(decision.arm, i))
     yield running
     running.stop()
 
@@ -87,9 +119,9 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2}
 DARK = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"}
 
 
-def open_campaign(page, server):
+def open_campaign(page, server, name=NAME):
     page.goto(f"{server.url}/")
-    page.get_by_role("link", name=NAME).click()
+    page.get_by_role("link", name=name).click()
     page.locator("#connection.live").wait_for()
 
 
@@ -114,6 +146,63 @@ def test_what_the_page_shows(page, server):
     # every chart says what it shows
     assert page.evaluate("[...document.querySelectorAll('svg[role=img]')].every(s => s.ariaLabel)")
     assert page.problems == []
+
+
+def rows_of(page, table):
+    """The texts of a table's cells, row by row."""
+    rows = page.locator(f"#{table} tbody tr").all()
+    return [row.locator("td").all_inner_texts() for row in rows]
+
+
+@pytest.mark.parametrize("page", [{}, PHONE], indirect=True, ids=["wide", "phone"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_structures(page, server, name):
+    open_campaign(page, server, name)
+    instance = OTHERS[name][0]
+    page.get_by_text(f"{instance['structure']}, ").wait_for()
+    with Client(server.url) as client:
+        found = client.campaign(name)
+    leader = next(arm for arm in found["arms"] if arm["arm"] == found["leader"])
+    assert leader["arm_name"] in page.locator("dt:text-is('Leader') + dd").inner_text()
+    rows = rows_of(page, "arms")
+    for row, arm, plays in zip(rows, found["arms"], found["plays"], strict=True):
+        leads = " (leads)" if arm == leader else ""
+        assert row[:2] == [arm["arm_name"] + leads, f"{plays}"]
+    assert page.locator("#recent tbody tr").count() == 12
+    for picture in ("Plays of each arm", "Phases along the decisions"):
+        page.get_by_role("img", name=picture).wait_for()
+    assert page.evaluate("document.querySelectorAll('#content i').length") == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.problems == []
+
+
+def test_items_of_a_set_of_arms(page, server):
+    open_campaign(page, server, "routes")
+    page.get_by_role("region", name="Means of the items with 95 % intervals").wait_for()
+    page.get_by_role("img", name="Mean of each item with its interval").wait_for()
+    with Client(server.url) as client:
+        components = client.campaign("routes")["components"]
+    rows = rows_of(page, "items")
+    assert len(rows) == 5
+    park = rows[3]
+    assert park[1] == str(components["counts"][3])
+    half = 1.96 / components["counts"][3] ** 0.5
+    assert float(park[3].removeprefix("± ")) == pytest.approx(half, rel=0.05)
+    played = page.locator("#arms caption").inner_text()
+    assert played.endswith("arms played so far")
+    observed = page.locator("#recent tbody tr td:nth-child(5)").first.inner_text()
+    assert observed.startswith("[")
+    assert page.problems == []
+
+
+def test_duels_of_an_item_with_itself_show_no_mean(page, server):
+    open_campaign(page, server, "beers")
+    chart = page.get_by_role("img", name="Mean of each arm with its interval")
+    chart.wait_for()
+    least, most, *names = chart.locator("text").all_text_contents()
+    assert 0 <= float(least) < float(most) <= 1
+    assert "ale – bock" in names
+    assert "ale – ale" not in names
 
 
 def test_keyboard(page, server):

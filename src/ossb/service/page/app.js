@@ -2,7 +2,7 @@
 
 import { bars, intervals, lines, meter, short, stack, svg } from "/page/charts.js";
 
-const SHOWN = 30; // arms drawn at most; the table has them all
+const SHOWN = 30; // arms drawn at most; the table has them all, or the most played of a set
 const PAUSE = 500; // milliseconds between two looks while events come
 const main = document.getElementById("content");
 const connection = document.getElementById("connection");
@@ -101,11 +101,21 @@ function halfWidth(instance, mean, count) {
   return 1.96 * Math.sqrt((variance === undefined ? 1 : variance) / count);
 }
 
+// Whether the arms are those of a set, named by their items and shown once they are played.
+const isSet = (instance) => instance.arm_set !== undefined;
+
+function nameOf(instance, arm) {
+  const names = instance.arm_names || [];
+  const one = (item) => (names[item] === undefined ? String(item) : names[item]);
+  if (!Array.isArray(arm)) return one(arm);
+  if (instance.structure === "dueling") return arm.map(one).join(" – ");
+  return names.length ? arm.map(one).join(", ") : `[${arm.join(", ")}]`;
+}
+
 const RANGES = { bernoulli: [0, 1], bounded: [0, 1], poisson: [0, Infinity], exponential: [0, Infinity] };
 
 function facts(found) {
   const { stop, exploration } = found;
-  const leader = found.arms.find((arm) => same(arm.arm, found.leader));
   const entry = (term, value, note) =>
     element("div", {}, element("dt", {}, term), element("dd", {}, value, ...(note ? [element("small", {}, note)] : [])));
   const level = `${short(100 * (1 - stop.delta))} %`;
@@ -113,7 +123,8 @@ function facts(found) {
   const reason = stop.statistic === null || stop.threshold === null
     ? stop.reason || "" : `${short(stop.statistic, 3)} of ${short(stop.threshold, 3)} needed`;
   const list_ = element("dl", { class: "facts" },
-    entry("Leader", leader ? leader.arm_name : "–", found.closed ? "campaign closed" : ""),
+    entry("Leader", found.leader === null ? "–" : nameOf(found.instance, found.leader),
+      found.closed ? "campaign closed" : ""),
     entry("How sure", sure, reason),
     entry("Told", short(found.rounds), `${short(found.pending)} pending`),
     entry("Regret spent (estimated)", short(exploration.regret, 3),
@@ -128,32 +139,77 @@ function facts(found) {
   return card("Where it stands", "", ...parts);
 }
 
+// The items that an arm is the sum of, where each of them is observed.
+function itemsOf(instance, arm) {
+  if (instance.feedback !== "semi_bandit") return null;
+  if (isSet(instance)) return arm;
+  return instance.arms[arm].flatMap((used, item) => (used ? [item] : []));
+}
+
+function items(found) {
+  const { counts, means } = found.components;
+  const leading = new Set(found.leader || []), retired = new Set(found.retired);
+  const [least, most] = RANGES[found.instance.observation] || [-Infinity, Infinity];
+  return counts.map((count, item) => {
+    const mean = means[item], half = count === 0 ? null : halfWidth(found.instance, mean, count);
+    return {
+      name: nameOf(found.instance, item), count, mean, half,
+      low: Math.max(mean - half, least), high: Math.min(mean + half, most),
+      leads: leading.has(item), retired: retired.has(item),
+    };
+  });
+}
+
+// Errors of independent items add up by their squares.
+function halfOfSum(found, shown) {
+  const { counts, means } = found.components;
+  if (shown.some((item) => counts[item] === 0)) return null;
+  return Math.hypot(...shown.map((item) => halfWidth(found.instance, means[item], counts[item])));
+}
+
 function arms(found) {
   const own = found.components.counts.length === found.arms.length && same(found.components.means, found.means);
   const retired = new Set(found.retired);
   const rates = new Map((found.rates.rates || []).map((entry) => [JSON.stringify(entry.arm), entry.rate]));
   return found.arms.map((arm, i) => {
     const mean = found.means[i], count = own ? found.components.counts[i] : found.plays[i];
-    const half = mean === null || count === 0 ? null : halfWidth(found.instance, mean, count);
-    const [least, most] = RANGES[found.instance.observation] || [-Infinity, Infinity];
+    const summed = itemsOf(found.instance, arm.arm);
+    const half = summed !== null ? halfOfSum(found, summed)
+      : mean === null || count === 0 ? null : halfWidth(found.instance, mean, count);
+    const duel = found.instance.structure === "dueling";
+    const [least, most] = (own || duel) && RANGES[found.instance.observation] || [-Infinity, Infinity];
     return {
       name: arm.arm_name, plays: found.plays[i], mean, half,
-      low: half === null ? mean : Math.max(mean - half, own ? least : -Infinity),
-      high: half === null ? mean : Math.min(mean + half, own ? most : Infinity),
+      silent: duel && arm.arm[0] === arm.arm[1], // of an item with itself: shows nothing
+      low: half === null ? mean : Math.max(mean - half, least),
+      high: half === null ? mean : Math.min(mean + half, most),
       leads: same(arm.arm, found.leader), rate: rates.get(JSON.stringify(arm.arm)) || 0,
-      retired: retired.has(arm.arm),
+      retired: Array.isArray(arm.arm) ? arm.arm.some((item) => retired.has(item)) : retired.has(arm.arm),
     };
   });
 }
 
-function armTable(rows) {
+function mark(row, leads) {
+  return row.name + (row.leads ? ` (${leads})` : "") + (row.retired ? " (retired)" : "");
+}
+
+function itemTable(rows) {
   const body = rows.map((row) => element("tr", row.leads ? { class: "leads" } : {},
-    element("td", { class: "name" }, row.name + (row.leads ? " (leads)" : "") + (row.retired ? " (retired)" : "")),
+    element("td", { class: "name" }, mark(row, "in the leader")),
+    element("td", {}, short(row.count)),
+    element("td", {}, short(row.mean)),
+    element("td", {}, row.half === null ? "–" : `± ${short(row.half, 2)}`)));
+  return table("items", "Every item", ["Item", "Seen", "Mean", "95 % interval"], body);
+}
+
+function armTable(rows, caption) {
+  const body = rows.map((row) => element("tr", row.leads ? { class: "leads" } : {},
+    element("td", { class: "name" }, mark(row, "leads")),
     element("td", {}, short(row.plays)),
     element("td", {}, short(row.mean)),
     element("td", {}, row.half === null ? "–" : `± ${short(row.half, 2)}`),
     element("td", {}, row.rate ? short(row.rate, 3) : "–")));
-  return table("arms", "Every arm", ["Arm", "Plays", "Mean", "95 % interval", "Rate c(x, m)"], body);
+  return table("arms", caption, ["Arm", "Plays", "Mean", "95 % interval", "Rate c(x, m)"], body);
 }
 
 function regret(found) {
@@ -197,14 +253,29 @@ function recent(decisions) {
   return table("recent", "Newest first", ["Arm", "Decision", "Phase", "State", "Observed", "Asked"], body);
 }
 
-function draw(found, decisions) {
-  const rows = arms(found);
+// At most ``SHOWN`` rows, the leading ones first, and a hint at the others.
+function cut(rows, count, total, what) {
   const drawn = rows.length <= SHOWN ? rows
-    : [...rows].sort((a, b) => b.leads - a.leads || b.plays - a.plays).slice(0, SHOWN);
-  const more = rows.length > drawn.length
-    ? [element("p", { class: "hint" }, `The ${drawn.length} most played of ${rows.length} arms.`)] : [];
-  const rated = drawn.filter((row) => row.rate > 0).sort((a, b) => b.rate - a.rate)
-    .map((row) => ({ name: row.name, value: row.rate }));
+    : [...rows].sort((a, b) => b.leads - a.leads || count(b) - count(a)).slice(0, SHOWN);
+  const hint = total > drawn.length ? [element("p", { class: "hint" }, `The ${drawn.length} ${what(total)}.`)] : [];
+  return [drawn, hint];
+}
+
+function rated(found) {
+  return (found.rates.rates || []).filter((entry) => entry.rate > 0).sort((a, b) => b.rate - a.rate)
+    .slice(0, SHOWN).map((entry) => ({ name: nameOf(found.instance, entry.arm), value: entry.rate }));
+}
+
+function draw(found, decisions) {
+  const rows = arms(found), set = isSet(found.instance);
+  const [drawn, more] = cut(rows, (row) => row.plays, set ? found.arms_played : rows.length,
+    (total) => `most played of ${short(total)} arms${set ? " played so far" : ""}`);
+  const [means, others] = set
+    ? cut(items(found), (row) => row.count, found.components.counts.length, (total) => `most seen of ${short(total)} items`)
+    : [drawn.filter((row) => !row.silent), more];
+  const rates = rated(found);
+  const caption = set ? `${short(rows.length)} of ${short(found.arms_played)} arms played so far` : "Every arm";
+  const noPlays = element("p", { class: "empty" }, "Nothing was told yet.");
   const noRates = element("p", { class: "empty" }, found.rates.reason || "Nothing needs exploring.");
   const { instance } = found;
   show(
@@ -213,13 +284,17 @@ function draw(found, decisions) {
       + `${instance.goal === "minimize" ? "the least is best" : "the most is best"}`),
     element("div", { class: "grid" },
       facts(found),
-      card("Means with 95 % intervals", "half", intervals(drawn, "Mean of each arm with its interval"), ...more),
-      card("Plays", "half", bars(drawn.map((row) => ({ name: row.name, value: row.plays })), "Plays of each arm")),
+      card(set ? "Means of the items with 95 % intervals" : "Means with 95 % intervals", "half",
+        intervals(means, `Mean of each ${set ? "item" : "arm"} with its interval`), ...others),
+      card("Plays", "half", drawn.length
+        ? bars(drawn.map((row) => ({ name: row.name, value: row.plays })), "Plays of each arm") : noPlays,
+      ...(set ? more : [])),
       card("Regret spent on exploring", "half", ...regret(found)),
-      card("Rates the bound asks for, c(x, m)", "half", rated.length ? bars(rated, "Rate of each arm") : noRates),
+      card("Rates the bound asks for, c(x, m)", "half", rates.length ? bars(rates, "Rate of each arm") : noRates),
       card("Phases", "", ...phases(found)),
-      card("Arms", "half", armTable(rows)),
-      card("Recent decisions", "half", recent(decisions)),
+      card("Arms", "half", armTable(rows, caption)),
+      ...(set ? [card("Items", "half", itemTable(items(found)))] : []),
+      card("Recent decisions", set ? "" : "half", recent(decisions)),
     ),
   );
 }
