@@ -13,7 +13,7 @@ help:
 	@echo "make figure   run the main job, ending in a figure and a table"
 	@echo "make test     style, types, layers, and every test"
 	@echo "make bench    side-by-side benchmarks, one table each (QUICK=1 for a short run)"
-	@echo "make reliability  the reliability table: kills, full disks, lost connections (half an hour)"
+	@echo "make reliability  the reliability table and its page: kills, full disks, lost connections (half an hour)"
 	@echo "make regret   the regret grid and its page, docs/regret.md (hours; SHARE=0.1 for a tenth)"
 	@echo "make coverage how much of solvers and structures the tests run; fails below 95 %"
 	@echo "make check    style, types and layers only"
@@ -53,7 +53,7 @@ bench: install
 	done
 
 reliability: install
-	$(BIN)/python benchmarks/reliability.py $(if $(QUICK),--quick)
+	$(BIN)/python benchmarks/reliability.py $(if $(QUICK),--quick,--page docs/reliability-table.md)
 
 regret: install
 	$(BIN)/python tools/regret.py $(if $(SHARE),--share $(SHARE) --long-share $(SHARE) --variants-share $(SHARE))

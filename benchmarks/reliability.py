@@ -4,15 +4,15 @@
     python benchmarks/reliability.py --quick         # a fiftieth of each count
     python benchmarks/reliability.py --only log,disk --share 10
     python benchmarks/reliability.py --resume        # leave out lines that stand already
+    python benchmarks/reliability.py --only log --page docs/reliability-table.md
 
-Each line is kept in a file of its own, so a run that was stopped goes on with --resume; the table
-is written after each line. The exit code is 1 if a line did not hold.
+Each line is kept in a file of its own, so a run that was stopped goes on with --resume. The table
+is written after each line, and holds those of earlier runs too; runs at a share of the counts are
+kept apart. The exit code is 1 if a line of this run did not hold.
 """
 
 import argparse
 import json
-import os
-import platform
 import shutil
 import sys
 import tempfile
@@ -21,6 +21,7 @@ import traceback
 from pathlib import Path
 
 from reliability_lines import callers, loads, long_campaign, processes, stores
+from reliability_lines.table import machine, page, stored, table, today
 
 LINES = [
     *loads.LINES,
@@ -56,22 +57,6 @@ def run(line, counts):
     return {"held": bool(held), "found": found, "seconds": seconds}
 
 
-def table(rows):
-    """The rows as Markdown."""
-    lines = [
-        f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, "
-        f"Python {platform.python_version()}.",
-        "",
-        "| line | what | promised | found | held | seconds |",
-        "|---|---|---|---|---|---|",
-    ]
-    words = {True: "yes", False: "**no**", None: "not run"}
-    for row in rows:
-        cells = (row["key"], row["what"], row["promised"], row["found"].replace("|", "/"))
-        lines.append(f"| {' | '.join(cells)} | {words[row['held']]} | {row['seconds']:g} |")
-    return "\n".join(lines) + "\n"
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -81,7 +66,8 @@ def main():
     parser.add_argument("--only", help="lines, separated by commas")
     parser.add_argument("--resume", action="store_true", help="leave out lines that are done")
     parser.add_argument("--list", action="store_true", help="print the lines' names")
-    parser.add_argument("--out", default="results/reliability", help="folder of the results")
+    parser.add_argument("--out", help="folder of the results (results/reliability)")
+    parser.add_argument("--page", help="write the page of the documentation to this file")
     given = parser.parse_args()
     known = {line.key: line for line in LINES}
     if given.list:
@@ -92,7 +78,8 @@ def main():
     if unknown:
         parser.error(f"no line {unknown[0]!r}; there are {', '.join(known)}")
     share = 50 if given.quick else given.share
-    out = Path(given.out)
+    apart = "" if share == 1 else f"-share-{share}"
+    out = Path(given.out or f"results/reliability{apart}")
     out.mkdir(parents=True, exist_ok=True)
     rows = []
     for key in wanted:
@@ -104,11 +91,15 @@ def main():
         if kept is not None and kept["counts"] == counts and kept["held"]:
             rows.append(kept)
         else:
-            rows.append({**row, **run(line, counts), "counts": counts})
+            made = {"when": today(), "machine": machine(), "counts": counts}
+            rows.append({**row, **run(line, counts), **made})
             file.write_text(json.dumps(rows[-1], indent=2, ensure_ascii=False) + "\n")
-        print(table(rows[-1:]).splitlines()[-1], flush=True)
-        (out / "table.md").write_text(table(rows), encoding="utf-8")
-    print(f"\n{table(rows)}")
+        whole = {one["key"]: one for one in stored(out, LINES)}
+        print(table([whole[key]]).splitlines()[-1], flush=True)
+        (out / "table.md").write_text(table(list(whole.values())), encoding="utf-8")
+        if given.page:
+            Path(given.page).write_text(page(out, LINES), encoding="utf-8")
+    print(f"\n{table([whole[row['key']] for row in rows])}")
     return int(any(row["held"] is False for row in rows))
 
 

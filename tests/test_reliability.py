@@ -38,6 +38,55 @@ def test_lines_are_run_and_kept(reliability, monkeypatch, tmp_path, capsys):
     assert (tmp_path / "table.md").read_text() == table
 
 
+def quick(row):
+    """A line that takes no time and found something."""
+
+    class Line:
+        key, promised, least = row, "nothing", 1
+        what, counts = "{n} of them", {"n": 2000}
+
+        def needs(self):
+            return None
+
+        def run(self, folder, counts):
+            return True, f"{row} at {counts['n']}"
+
+    return Line()
+
+
+def test_a_run_of_some_lines_keeps_the_others(reliability, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(reliability, "LINES", [quick("a"), quick("b"), quick("c")])
+
+    def main(*arguments):
+        page = ["--page", str(tmp_path / "page.md")]
+        monkeypatch.setattr(sys, "argv", ["reliability", "--out", str(tmp_path), *page, *arguments])
+        assert reliability.main() == 0
+        table = (tmp_path / "table.md").read_text()
+        return [row.split(" | ") for row in table.splitlines()[4:]]
+
+    main("--only", "c")
+    rows = main("--only", "a", "--share", "10")
+    assert [row[0] for row in rows] == ["| a", "| c"]
+    assert [row[3] for row in rows] == ["a at 200", "c at 2000"]
+    assert [row[-1] for row in rows] == ["fewer |", "full |"]
+    page = (tmp_path / "page.md").read_text()
+    assert "| a | 200 of them |" in page
+    assert page.endswith("Not run yet:\n\n- `b`: 2,000 of them\n")
+    main("--only", "b")
+    assert "Not run yet" not in (tmp_path / "page.md").read_text()
+    assert [row[3] for row in main("--only", "a")] == ["a at 2000", "b at 2000", "c at 2000"]
+
+
+def test_runs_at_a_share_of_the_counts_are_kept_apart(reliability, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(reliability, "LINES", [quick("a")])
+    monkeypatch.chdir(tmp_path)
+    for arguments in ([], ["--quick"]):
+        monkeypatch.setattr(sys, "argv", ["reliability", *arguments])
+        assert reliability.main() == 0
+    assert "a at 2000" in Path("results/reliability/table.md").read_text()
+    assert "a at 40" in Path("results/reliability-share-50/table.md").read_text()
+
+
 def test_loads_are_small_here_and_lose_nothing(reliability, monkeypatch, tmp_path, capsys):
     """How fast they are is for the benchmark to say: a machine under test is no measure."""
     lines = ["load", "ask-ossb", "million"]
