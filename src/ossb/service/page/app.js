@@ -77,11 +77,12 @@ async function list() {
       element("td", { class: "text" }, element("span", { class: "tag" }, one.closed ? "closed" : "open")),
     ));
   const headings = ["Campaign", "Structure", "Policy", "Told", "Pending", "Leader", "State"];
+  const caption = rows.length === 1 ? "1 campaign" : `${rows.length} campaigns`;
   const empty = element("p", { class: "empty" }, "There is no campaign yet. Create one: ",
     element("code", {}, "ossb campaign create NAME INSTANCE"));
   show(element("h1", {}, "Campaigns"),
     element("section", { class: "card", "aria-label": "Campaigns" },
-      rows.length ? table("campaigns", `${rows.length} campaigns`, headings, rows) : empty));
+      rows.length ? table("campaigns", caption, headings, rows) : empty));
 }
 
 // one campaign
