@@ -1,67 +1,48 @@
 """Random sequences of everything a campaign does, with crashes, against a plain model."""
 
-from dataclasses import dataclass, field
+import shutil
+import tempfile
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from ossb.campaigns import Campaign, Closed, Told
+from campaigns.plain_model import WORLDS, Expected, Model
+from ossb.campaigns import Campaign, Closed, Told, open_storage
 from ossb.campaigns import journal as journal_module
 from ossb.campaigns.snapshots import fingerprint
 from ossb.campaigns.storage.memory import MemoryStorage
 from ossb.errors import InputError
 
-POLICIES = ("hgl", "ucb1", "thompson")
 
-
-@dataclass
-class Expected:
-    """What a decision must be."""
-
-    arm: int
-    lease: float
-    status: str = "pending"
-    value: float | None = None
-
-
-@dataclass
-class Model:
-    """A campaign written plainly: every decision in a list, everything counted from it."""
-
-    n_arms: int = 3
-    now: float = 1000.0
-    decisions: dict = field(default_factory=dict)
-    imported: list = field(default_factory=list)
-    keys: dict = field(default_factory=dict)
-    retired: set = field(default_factory=set)
-    closed: bool = False
-
-    def expire(self):
-        for decision in self.decisions.values():
-            if decision.status == "pending" and decision.lease <= self.now:
-                decision.status = "expired"
-
-    def told(self, arm):
-        values = [d.value for d in self.decisions.values() if d.status == "told" and d.arm == arm]
-        return values + [value for imported, value in self.imported if imported == arm]
-
-    def count(self, status):
-        return sum(d.status == status for d in self.decisions.values())
+def named(arm):
+    """An arm as the model has it."""
+    return tuple(arm) if isinstance(arm, list) else arm
 
 
 class Campaigns(RuleBasedStateMachine):
-    @initialize(policy=st.sampled_from(POLICIES), seed=st.integers(0, 3), every=st.integers(3, 9))
-    def create(self, policy, seed, every):
-        self.model, self.storage = Model(), MemoryStorage()
+    """On a store in memory; ``world`` says what is played."""
+
+    world = None
+
+    def open_storage(self):
+        return MemoryStorage()
+
+    def crash(self):
+        """Lose all but what is in the store."""
+
+    @initialize(data=st.data(), seed=st.integers(0, 3), every=st.integers(3, 9))
+    def create(self, data, seed, every):
+        self.model = Model(self.world, self.world.n_units)
+        self.storage = self.open_storage()
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr(journal_module, "SNAPSHOT_EVERY", every)
         self.campaign = Campaign.open(
             self.storage,
             "c",
-            instance={"structure": "classical", "observation": "bernoulli", "n_arms": 3},
-            policy=policy,
+            instance=self.world.instance,
+            policy=data.draw(st.sampled_from(self.world.policies)),
             seed=seed,
             clock=lambda: self.model.now,
         )
@@ -73,6 +54,11 @@ class Campaigns(RuleBasedStateMachine):
     def some(self, data, statuses):
         ids = [i for i, d in self.model.decisions.items() if d.status in statuses]
         return data.draw(st.sampled_from(ids)) if ids else None
+
+    def something(self, data, arm):
+        """What may be told of an arm, and what of it counts."""
+        value = data.draw(self.world.observation(arm))
+        return value, value if self.world.shows(arm) else None
 
     @rule(
         n=st.integers(1, 4),
@@ -90,33 +76,39 @@ class Campaigns(RuleBasedStateMachine):
             with pytest.raises(Closed):
                 self.campaign.ask(n, key=key)
             return
-        active = sorted(set(range(model.n_arms)) - model.retired)
-        available = data.draw(
-            st.none() | st.lists(st.sampled_from(active), min_size=1, unique=True)
-        )
+        units = st.lists(st.sampled_from(model.active()), min_size=1, unique=True)
+        available = data.draw(st.none() | units)
+        playable = model.playable(model.active() if available is None else available)
+        if not playable:
+            with pytest.raises(InputError, match="available"):
+                self.campaign.ask(n, available=available)
+            return
         asked = self.campaign.ask(n, lease=lease, key=key, available=available)
         model.expire()
         for decision in asked:
             assert decision.id not in model.decisions
-            assert decision.arm in (available or active)
-            model.decisions[decision.id] = Expected(decision.arm, model.now + lease)
+            assert named(decision.arm) in playable
+            model.decisions[decision.id] = Expected(named(decision.arm), model.now + lease)
         if key is not None:
             model.keys[key] = asked
 
-    @rule(value=st.sampled_from([0.0, 1.0]), data=st.data())
-    def tell(self, value, data):
+    @rule(data=st.data())
+    def tell(self, data):
         id_ = self.some(data, ("pending", "expired", "voided"))
         if id_ is not None:
-            assert self.campaign.tell(id_, value) == "recorded"
             decision = self.model.decisions[id_]
-            decision.status, decision.value = "told", value
+            value, counted = self.something(data, decision.arm)
+            assert self.campaign.tell(id_, value) == "recorded"
+            decision.status, decision.value = "told", counted
 
-    @rule(value=st.sampled_from([0.0, 1.0]), data=st.data())
-    def tell_again(self, value, data):
+    @rule(data=st.data())
+    def tell_again(self, data):
         id_ = self.some(data, ("told",))
         if id_ is None:
             return
-        if self.model.decisions[id_].value == value:
+        decision = self.model.decisions[id_]
+        value, counted = self.something(data, decision.arm)
+        if decision.value == counted:
             assert self.campaign.tell(id_, value) == "same"
         else:
             with pytest.raises(Told):
@@ -139,27 +131,38 @@ class Campaigns(RuleBasedStateMachine):
         self.model.expire()
         assert self.campaign.expire() == before - self.model.count("pending")
 
-    @precondition(lambda self: not self.model.closed and self.model.n_arms < 6)
+    @precondition(lambda self: not self.model.closed and self.model.n_units < 6)
     @rule()
     def add_arm(self):
-        assert self.campaign.add_arm() == self.model.n_arms
-        self.model.n_arms += 1
+        if self.world.new_arm is None:
+            with pytest.raises(InputError, match="must not be added"):
+                self.campaign.add_arm()
+            return
+        assert self.campaign.add_arm(self.world.new_arm) == self.model.n_units
+        self.model.n_units += 1
 
     @rule(data=st.data())
     def retire_arm(self, data):
-        arm = data.draw(st.integers(0, self.model.n_arms - 1))
-        if len(self.model.retired | {arm}) == self.model.n_arms:
-            with pytest.raises(InputError):
-                self.campaign.retire_arm(arm)
+        model = self.model
+        unit = data.draw(st.integers(0, model.n_units - 1))
+        if model.playable(set(model.active()) - {unit}):
+            self.campaign.retire_arm(unit)
+            model.retired.add(unit)
         else:
-            self.campaign.retire_arm(arm)
-            self.model.retired.add(arm)
+            with pytest.raises(InputError):
+                self.campaign.retire_arm(unit)
 
     @precondition(lambda self: not self.model.closed)
-    @rule(rows=st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0.0, 1.0])), max_size=4))
-    def import_rows(self, rows):
-        self.campaign.import_rows(rows)
-        self.model.imported += rows
+    @rule(count=st.integers(0, 4), data=st.data())
+    def import_rows(self, count, data):
+        arms = self.world.arms(self.model.n_units)
+        for_import = []
+        for _ in range(count):
+            arm = data.draw(st.sampled_from(arms))
+            value, counted = self.something(data, arm)
+            for_import.append((list(arm) if isinstance(arm, tuple) else arm, value))
+            self.model.imported.append((arm, counted))
+        self.campaign.import_rows(for_import)
 
     @precondition(lambda self: len(self.model.decisions) > 8)
     @rule()
@@ -171,6 +174,7 @@ class Campaigns(RuleBasedStateMachine):
     def crash_and_restart(self):
         with self.campaign._journal.look() as state:
             before = fingerprint(state)
+        self.crash()
         self.campaign = Campaign(self.storage, "c", lambda: self.model.now)
         with self.campaign._journal.look() as state:
             assert fingerprint(state) == before
@@ -180,12 +184,19 @@ class Campaigns(RuleBasedStateMachine):
         if not hasattr(self, "campaign"):
             return
         model, found = self.model, self.campaign.describe()
-        told = [model.told(arm) for arm in range(model.n_arms)]
-        assert found["plays"] == found["components"]["counts"] == [len(v) for v in told]
-        means = [sum(values) / len(values) if values else None for values in told]
-        assert found["means"] == [mean if mean is None else pytest.approx(mean) for mean in means]
-        assert all(mean is None or 0.0 <= mean <= 1.0 for mean in found["means"])
-        assert found["rounds"] == sum(map(len, told))
+        plays, values = model.plays(), model.values()
+        shown = zip(found["arms"], found["plays"], strict=True)
+        counted = {named(arm["arm"]): count for arm, count in shown}
+        assert {arm: n for arm, n in counted.items() if n} == {a: n for a, n in plays.items() if n}
+        assert set(counted) <= set(plays)
+        assert found["components"]["counts"] == [len(seen) for seen in values]
+        means = [sum(seen) / len(seen) if seen else None for seen in values]
+        assert found["components"]["means"] == [
+            mean if mean is None else pytest.approx(mean, abs=1e-9) for mean in means
+        ]
+        if model.world.instance.get("observation") == "bernoulli":
+            assert all(mean is None or 0.0 <= mean <= 1.0 for mean in found["components"]["means"])
+        assert found["rounds"] == sum(plays.values())
         assert found["decisions"] == {
             status: model.count(status) for status in ("pending", "told", "expired", "voided")
         }
@@ -194,14 +205,41 @@ class Campaigns(RuleBasedStateMachine):
         assert found["retired"] == sorted(model.retired)
         assert found["closed"] == model.closed
         with self.campaign._journal.look() as state:
-            waiting = [0] * model.n_arms
-            for decision in model.decisions.values():
-                waiting[decision.arm] += decision.status == "pending"
-            assert state.tally.pending.tolist() == waiting
-            assert state.tally.plays.tolist() == [
-                len(values) + more for values, more in zip(told, waiting, strict=True)
-            ]
+            assert state.tally.pending.tolist() == model.waiting()
+            assert state.tally.plays.sum() == sum(plays.values()) + model.count("pending")
 
 
-TestCampaigns = Campaigns.TestCase
-TestCampaigns.settings = settings(max_examples=30, stateful_step_count=30)
+class OnSqlite(Campaigns):
+    """The same on a file, which is let go of and opened again."""
+
+    def open_storage(self):
+        if not hasattr(self, "folder"):
+            self.folder = tempfile.mkdtemp()
+        return open_storage(f"sqlite:///{self.folder}/campaigns.db")
+
+    def crash(self):
+        self.storage.close()
+        self.storage = self.open_storage()
+
+    def teardown(self):
+        super().teardown()
+        if hasattr(self, "storage"):
+            self.storage.close()
+            shutil.rmtree(self.folder)
+
+
+def machine_on(machine, world, examples):
+    """The machine on one world, as tests."""
+    made = type(f"{machine.__name__} {world}", (machine,), {"world": WORLDS[world]}).TestCase
+    made.settings = settings(max_examples=examples, stateful_step_count=30, deadline=None)
+    return made
+
+
+TestClassical = machine_on(Campaigns, "classical", 30)
+TestLinear = machine_on(Campaigns, "linear", 15)
+TestDueling = machine_on(Campaigns, "dueling", 15)
+TestPaths = machine_on(Campaigns, "paths", 25)
+TestSpanningTrees = machine_on(Campaigns, "spanning trees", 15)
+TestClassicalOnSqlite = machine_on(OnSqlite, "classical", 6)
+TestPathsOnSqlite = machine_on(OnSqlite, "paths", 6)
+TestDuelingOnSqlite = machine_on(OnSqlite, "dueling", 4)
