@@ -98,8 +98,10 @@ def test_every_command_shows_an_example():
 
 
 @pytest.mark.parametrize("group", ["", "campaign", "token"])
-def test_every_group_of_commands_shows_an_example(ossb, group):
+def test_every_group_of_commands_shows_an_example(ossb, group, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     assert ossb(*group.split(), "--help") == 0
+    assert "..." not in ossb.out.partition("\n")[2]  # what a command does is said in full
     assert re.search(rf"^  Example: ossb {group}", ossb.out, re.MULTILINE)
 
 

@@ -28,7 +28,7 @@ def bound(
         typer.Option(metavar="FILE", help="Draw the rates (.png, .pdf or .svg by the name)."),
     ] = None,
 ) -> None:
-    """Compute the Graves–Lai bound C(θ), the rates c(x, θ) and a certificate.
+    """Compute the Graves–Lai bound C(θ) with its rates and proof.
 
     Example: ossb bound instance.toml --certificate proof.json
     """

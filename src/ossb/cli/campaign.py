@@ -35,7 +35,7 @@ def create(
     token: Token = None,
     json: Json = False,
 ) -> None:
-    """Create a campaign; one with the same definition may be there already.
+    """Create a campaign. One with the same definition may be there already.
 
     Example: ossb campaign create prices instance.toml --policy hgl
     """
@@ -233,7 +233,7 @@ def retire_arm(
     token: Token = None,
     json: Json = False,
 ) -> None:
-    """Play an arm (an item, where arms are made of them) no more; what it showed is kept.
+    """Play an arm, or an item, no more. What it showed is kept.
 
     Example: ossb campaign retire-arm prices 3
     """

@@ -12,7 +12,7 @@ PACKAGES = ("numpy", "scipy", "numba", "highspy", "matplotlib", "cvxpy")
 def doctor(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Check versions, caches, the compiler and the solvers, one line each.
+    """Check versions, caches, the compiler and the solvers.
 
     Exits with 1 if something that is needed does not work.
 

@@ -8,7 +8,7 @@ import typer
 def policies(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """List the policies: their parameters, the structures they fit, and where they come from.
+    """List the policies: parameters, structures they fit, sources.
 
     Example: ossb policies --json
     """

@@ -14,7 +14,9 @@ def report(
         str, typer.Option(help="Band: confidence, percentile or simultaneous.")
     ] = "confidence",
 ) -> None:
-    """Write tables (text, CSV, LaTeX), figures (PDF, PNG) and a page to explore (HTML).
+    """Write tables, figures and a page of an experiment.
+
+    Tables as text, CSV and LaTeX; figures as PDF and PNG; an HTML page to explore, off-line.
 
     Example: ossb report results/figure1 --band simultaneous
     """

@@ -28,7 +28,7 @@ def run(
         str, typer.Option(metavar="I/N", help="Play only the I-th of N parts of the grid.")
     ] = "1/1",
 ) -> None:
-    """Run an experiment; the same command again goes on where it stopped.
+    """Run an experiment. The same command again goes on where it stopped.
 
     Example: ossb run figure1 trials=20 --out results/quick
     """

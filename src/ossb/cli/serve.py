@@ -13,7 +13,7 @@ def serve(
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8090,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
-    """Serve campaigns over HTTP, with a live page, until a signal comes.
+    """Serve campaigns over HTTP, with a live page.
 
     On any address but this machine's own it needs a token: ossb token create --scope admin
 

@@ -34,7 +34,7 @@ def simulate(
         typer.Option(metavar="FILE", help="Draw the regret (.png, .pdf or .svg by the name)."),
     ] = None,
 ) -> None:
-    """Play policies on an instance and compare their regret with the lower bound.
+    """Play policies and compare their regret with the lower bound.
 
     Example: ossb simulate instance.toml --policy hgl --horizon 10000
     """

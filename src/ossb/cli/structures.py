@@ -10,7 +10,7 @@ COMMON = ("observation", "sigma", "goal", "name", "arm_names", "note")
 def structures(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """List the structures: their keys, the observations that fit, and where they come from.
+    """List the structures: keys, observations that fit, sources.
 
     Example: ossb structures --json
     """

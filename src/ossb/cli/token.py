@@ -47,7 +47,9 @@ def create(
 
 @app.command("list")
 def list_(storage: Where = STORAGE, token: Token = None, json: Json = False) -> None:
-    """List the tokens that are good: what each may do, and the id to revoke it by.
+    """List the tokens that are good.
+
+    What each may do, and the id to revoke it by.
 
     Example: ossb token list
     """
@@ -77,7 +79,9 @@ def revoke(
     storage: Where = STORAGE,
     token: Token = None,
 ) -> None:
-    """Take a token back: at once where it is served, within seconds at other servers.
+    """Take a token back.
+
+    At once where it is served, within seconds at other servers.
 
     Example: ossb token revoke ID
     """

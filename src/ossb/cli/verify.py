@@ -12,9 +12,10 @@ def verify(
     ],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Check both sides of every bound in a certificate, from the file alone.
+    """Check both sides of every bound in a certificate.
 
-    Exits with 0 if every side is proved and with 3 if any is not.
+    It needs the file alone, and no solver. Exits with 0 if every side is proved and with 3 if any
+    is not.
 
     Example: ossb verify proof.json
     """
