@@ -130,6 +130,20 @@ def test_data_from_before(vans):
         assert answer.json()["error"]["field"].startswith("rows[0].arm")
 
 
+def test_rates_that_take_long_are_rough_or_left_out(vans, monkeypatch):
+    play(vans, 10)
+    rates = vans.get(VANS).json()["rates"]
+    assert rates["upper"] - rates["lower"] <= summary.ROUGH * rates["upper"]
+    monkeypatch.setitem(summary.SLOW_SETS, "paths", 4)
+    play(vans, 1)
+    found = vans.get(VANS).json()
+    assert found["rates"]["rates"] is None
+    assert "more than 4 items" in found["rates"]["reason"]
+    assert found["exploration"]["regret"] is None
+    assert found["timeline"]["regret"] is None
+    assert found["stop"]["statistic"] > 0
+
+
 def test_sums_alone_are_refused(http):
     instance = {**INSTANCE, "feedback": "bandit"}
     answer = http.post("/v1/campaigns", {**BODY, "instance": instance})

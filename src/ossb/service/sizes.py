@@ -9,19 +9,21 @@ LARGEST: dict[tuple[str, str], int] = {
     ("dueling", "n_items"): 150,
     ("dueling", "preferences"): 150,
     ("lipschitz", "points"): 1_500,
-    # of sets of arms: a look at every item for each decision
-    ("combinatorial", "n_items"): 1_000,
-    ("combinatorial", "size"): 1_000,
-    ("combinatorial", "edges"): 1_000,
-    ("combinatorial", "n_left"): 1_000,
-    ("combinatorial", "n_right"): 1_000,
-    ("combinatorial", "n_nodes"): 1_000,
+    # sets of arms: `hgl` looks at every item for each decision, and rates take longer
+    ("m_sets", "n_items"): 1_000,
+    ("m_sets", "size"): 1_000,
+    ("paths", "edges"): 500,
+    ("matchings", "edges"): 225,
+    ("matchings", "n_left"): 100,
+    ("matchings", "n_right"): 100,
+    ("spanning_trees", "edges"): 500,
+    ("spanning_trees", "n_nodes"): 500,
 }
 
 
 def check(instance: dict[str, Any]) -> None:
     """Refuse what would not fit into memory."""
-    structure = instance.get("structure")
+    structure = instance.get("arm_set") or instance.get("structure")
     for key, value in instance.items():
         size = len(value) if isinstance(value, list) else value
         if isinstance(size, bool) or not isinstance(size, int):

@@ -12,6 +12,8 @@ COUNTED = ("rounds", "pending", "events", "phases", "plays", "means", "component
 SHORT = (*DEFINED, *COUNTED)
 JUDGED = ("rates", "stop")  # what takes time to work out
 MOST_MET = 1000  # arms of a set in one document
+SLOW_SETS = {"paths": 500, "matchings": 225}  # and items from which rates take too long here
+ROUGH = 1e-2  # relative gap of their rates
 DAMAGED: dict[str, Any] = {
     **dict.fromkeys(("instance", "seed", "created", "arms", "plays", "means", "leader")),
     **dict.fromkeys(("phases", "components", *JUDGED)),
@@ -31,7 +33,7 @@ def summary(campaign: Campaign, delta: float = 0.05) -> dict[str, Any]:
     """
     stands = campaign.describe()
     leader = campaign.best() if stands["rounds"] else None
-    rates = campaign.rates()
+    rates = _rates(campaign, stands)
     gaps = rates.pop("gaps", None)
     rounds = stands["rounds"]
     told_for = None
@@ -49,6 +51,17 @@ def summary(campaign: Campaign, delta: float = 0.05) -> dict[str, Any]:
         "timeline": campaign.timeline(BINS, gaps),
     }
     return most_played(found)
+
+
+def _rates(campaign: Campaign, stands: dict[str, Any]) -> dict[str, Any]:
+    """To a rough gap where the solver takes seconds, and not at all where it takes minutes."""
+    most = SLOW_SETS.get(stands["instance"].get("arm_set", ""))
+    if most is None:
+        return campaign.rates()
+    if len(stands["components"]["counts"]) > most:
+        reason = f"rates of more than {most} items are for `Campaign.rates` in Python"
+        return {"value": None, "rates": None, "reason": reason}
+    return campaign.rates(ROUGH)
 
 
 def most_played(found: dict[str, Any]) -> dict[str, Any]:
