@@ -1,5 +1,7 @@
 """Items that are not Gaussian: the programs of single alternatives, and whole bounds."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
@@ -140,3 +142,18 @@ def test_compiled_equals_interpreted_bit_for_bit():
     fast = solve(arms, phi, compiled=True, items=BernoulliItems(1.0))
     assert np.array_equal(plain.rates, fast.rates)
     assert (plain.upper, plain.lower) == (fast.upper, fast.lower)
+
+
+@pytest.mark.parametrize("mean", [2 / 3, 0.1, 3.0, 1e-6])
+@pytest.mark.parametrize("off", [-4, -2, -1, 0, 1, 2, 1e4])
+def test_a_need_that_starts_the_search_at_the_pole(mean, off):
+    """Poisson: the first guess of the multiplier is need · w/mean, and w is where it ends."""
+    need = mean * (1 + off * 2.0**-53)
+    items = PoissonItems(1.0)
+    information, multiplier = np.zeros(1), np.zeros(1)
+    weight = np.array([3.1615386666])
+    items.log_information(
+        weight, np.ones((1, 1)), np.array([need]), np.array([mean]), 1, 1, information, multiplier
+    )
+    exact = weight[0] * family_named("poisson").kl(mean, mean + need)
+    assert math.exp(information[0]) == pytest.approx(exact, rel=1e-9)

@@ -20,6 +20,7 @@ from ossb.graves_lai.semi_bandit.gaussian_items import NO_CONSTRAINT
 from ossb.kernels import kernel
 
 MAX_STEPS = 200
+ENOUGH = 1e-6  # of what is needed, where a step of Newton's method changes nothing any more
 EDGE = 1e-12  # distance kept from the ends of the mean space, where log F has a kink
 
 
@@ -89,8 +90,12 @@ def bisect(
             tau = low
             continue
         step = (need - gain) / slope
-        if abs(step) <= 1e-14 * tau or (high < math.inf and high - low <= 1e-15 * high):
+        if high < math.inf and high - low <= 1e-15 * high:
             break
+        if abs(step) <= 1e-14 * tau:
+            if high == math.inf or abs(need - gain) <= ENOUGH * need:
+                break
+            step = 0.5 * (low + high) - tau  # so near a pole that steps are lost in rounding
         tau += step
     return tau
 
