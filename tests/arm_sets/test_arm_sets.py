@@ -139,6 +139,7 @@ def test_names_of_the_kinds():
         (lambda: Paths([(0, 1), (2, 1)], 0, 2), "target"),
         (lambda: Paths([(0, 1)], 0, 0), "target"),
         (lambda: Paths([(0, 1)], 5, 1), "source"),
+        (lambda: Paths([(0, 10**12)], 0, 10**12), "edges"),
         (lambda: Matchings(3, 2, [(0, 0)]), "n_left"),
         (lambda: Matchings(2, 2, [(0, 0), (1, 0)]), "edges"),
         (lambda: Matchings(1, 2, [(1, 0)]), "edges[0][0]"),

@@ -80,7 +80,7 @@ def test_items_may_have_names():
     campaign = opened("paths", arm_names=names)
     (decision,) = campaign.ask()
     assert decision.arm_name == ", ".join(names[i] for i in decision.arm)
-    with pytest.raises(InputError, match="`arm_names` must hold 6 names"):
+    with pytest.raises(InputError, match="`arm_names` must hold 6 names, one for each item"):
         opened("paths", arm_names=["ab"])
 
 

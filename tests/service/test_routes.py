@@ -398,10 +398,12 @@ def test_instances_too_large_for_a_stranger(http):
         {"n_arms": 10**9},
         {"structure": "dueling", "n_items": 10**5},
         {"structure": "combinatorial", "n_items": 1001, **subsets},
+        {"structure": "unimodal", "edges": [[0, 1], [1, 10**12]]},
     ):
         instance = {**INSTANCE, **keys}
-        if "n_items" in keys:
+        if "structure" in keys:
             del instance["n_arms"]
         answer = http.post("/v1/campaigns", {**BODY, "instance": instance})
         assert answer.status_code == 400
-        assert answer.json()["error"]["field"].startswith("instance.n_")
+        field = "edges" if "edges" in keys else "n_"
+        assert answer.json()["error"]["field"].startswith(f"instance.{field}")

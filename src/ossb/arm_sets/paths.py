@@ -10,6 +10,9 @@ from ossb.arm_sets.base import Items
 from ossb.errors import InputError
 
 
+MOST_NODES = 1_000_000  # each has a list, whether an edge leads there or not
+
+
 class Detours(NamedTuple):
     """The edges outside a best path, its nodes split into a start (0) and an end (the last).
 
@@ -41,6 +44,8 @@ class Paths:
                 raise InputError(f"edges[{k}]", "differ from every other edge", [u, v])
             seen.add((u, v))
         self.n_nodes = int(self.edges.max(initial=-1)) + 1
+        if self.n_nodes > MOST_NODES:
+            raise InputError("edges", f"number nodes below {MOST_NODES}", self.n_nodes - 1)
         self.source = read.integer(source, "source")
         self.target = read.integer(target, "target")
         for field in ("source", "target"):

@@ -31,3 +31,14 @@ def check(instance: dict[str, Any]) -> None:
         most = LARGEST.get((str(structure), key), MOST_ARMS)
         if size > most:
             raise InputError(f"instance.{key}", f"be at most {most} in a campaign over HTTP")
+    if isinstance(instance.get("edges"), list):
+        _check_nodes(instance["edges"])
+
+
+def _check_nodes(edges: list[Any]) -> None:
+    """Nodes are numbered without gaps: a high number is a large graph."""
+    for i, edge in enumerate(edges):
+        for end in edge if isinstance(edge, list) else ():
+            if isinstance(end, int) and end >= MOST_ARMS:
+                must = f"join nodes below {MOST_ARMS} in a campaign over HTTP"
+                raise InputError(f"instance.edges[{i}]", must)

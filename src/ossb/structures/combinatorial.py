@@ -117,6 +117,9 @@ class Combinatorial(Instance):
             if key not in keys and getattr(self, key) is not None:
                 raise InputError(key, f"be left out: {kind} takes {', '.join(keys)}")
         _ = self.implicit_set
+        named = len(read.names(self.arm_names, "arm_names"))
+        if named not in (0, self.item_count):
+            raise InputError("arm_names", f"hold {self.item_count} names, one for each item", named)
         if self.edges is not None:
             self._set("edges", read.pairs(self.edges, "edges"))
 
