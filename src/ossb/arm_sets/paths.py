@@ -9,7 +9,6 @@ from ossb import fields as read
 from ossb.arm_sets.base import Items
 from ossb.errors import InputError
 
-
 MOST_NODES = 1_000_000  # each has a list, whether an edge leads there or not
 
 
