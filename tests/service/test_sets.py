@@ -1,7 +1,12 @@
 """Sets of arms that are not listed, over HTTP."""
 
-import pytest
+import json
 
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ossb.campaigns.snapshots import fingerprint
 from ossb.client import Client
 from ossb.service import summary
 from service_process import Server
@@ -19,6 +24,22 @@ INSTANCE = {
 }
 BODY = {"name": "vans", "instance": INSTANCE, "policy": {"name": "hgl"}, "seed": 1}
 VANS = "/v1/campaigns/vans"
+
+
+NUMBERS = st.integers(-2, 7) | st.floats(-2, 2) | st.none() | st.booleans() | st.text(max_size=2)
+LISTS = st.lists(NUMBERS, max_size=4)
+VALUES = NUMBERS | LISTS | st.lists(LISTS, max_size=3)
+# by call: what its body may hold, near enough to be understood now and then
+CALLS = {
+    "ask": st.fixed_dictionaries({}, optional={"n": NUMBERS, "available": VALUES}),
+    "tell": st.fixed_dictionaries({"id": st.just("0"), "observation": VALUES}),
+    "retire": st.fixed_dictionaries({"arm": VALUES}),
+    "arms": st.fixed_dictionaries({"arm": st.just({}) | VALUES}, optional={"number": NUMBERS}),
+    "import": st.fixed_dictionaries(
+        {"rows": st.lists(st.tuples(VALUES, VALUES), max_size=3), "after": st.just(0)}
+    ),
+}
+KEYS = [*INSTANCE, "n_items", "size", "n_left", "n_right", "n_nodes", "phi", "observation"]
 
 
 @pytest.fixture
@@ -142,6 +163,43 @@ def test_rates_that_take_long_are_rough_or_left_out(vans, monkeypatch):
     assert found["exploration"]["regret"] is None
     assert found["timeline"]["regret"] is None
     assert found["stop"]["statistic"] > 0
+
+
+def state_of(http):
+    with http.service.registry.campaign("vans")._journal.look() as state:
+        return state.number, fingerprint(state)
+
+
+@given(st.data())
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_generated_bodies_change_nothing_or_count(vans, data):
+    """One campaign for all of them: what is understood counts, the rest changes nothing."""
+    call = data.draw(st.sampled_from(sorted(CALLS)))
+    body, (number, before) = data.draw(CALLS[call]), state_of(vans)
+    if call == "import":
+        body["after"] = number
+    if call == "tell":
+        decisions = vans.get(f"{VANS}/decisions?start=-1&limit=1").json()["decisions"]
+        body["id"] = decisions[0]["id"] if decisions else "0"
+    answer = vans.post(f"{VANS}/{call}", json.dumps(body).encode())
+    assert answer.status_code < 500, answer.text
+    if answer.status_code >= 400:
+        assert answer.json()["error"]["field"]
+        assert state_of(vans) == (number, before)
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=3))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_generated_instances_are_refused_or_other_ones(vans, keys):
+    """Under a name that is taken."""
+    if not keys:
+        return
+    before = state_of(vans)
+    body = {**BODY, "instance": {**INSTANCE, **keys}}
+    answer = vans.post("/v1/campaigns", json.dumps(body).encode())
+    assert answer.status_code < 500, answer.text
+    assert answer.status_code == 200 or answer.json()["error"]["field"]
+    assert state_of(vans) == before
 
 
 def test_sums_alone_are_refused(http):
