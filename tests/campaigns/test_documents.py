@@ -9,11 +9,16 @@ from ossb.campaigns.events import KINDS
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_example_runs(tmp_path, monkeypatch, capsys):
+def test_the_examples_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"```python\n(.*?)```", (DOCS / "campaigns.md").read_text(), re.DOTALL)
-    exec(code, {})
+    first, routes = re.findall(
+        r"```python\n(.*?)```", (DOCS / "campaigns.md").read_text(), re.DOTALL
+    )
+    names = {}
+    exec(first, names)
     assert "estimate" in capsys.readouterr().out
+    exec(routes, names)
+    assert "bridge" in capsys.readouterr().out
     assert (tmp_path / "campaigns.db").exists()
 
 
