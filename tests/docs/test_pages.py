@@ -51,5 +51,4 @@ def test_what_is_shown_must_be_what_was_printed():
     assert same("value … certified", "value 3.1 of 4 certified")
     assert not same("value 3.1", "value 3.2")
     assert not same("value", "value 3.2")
-    assert same("value 3.1\nother 2", "other 1e-5\nvalue 12.0", numbers=False)
-    assert not same("value 3.1", "regret 3.1", numbers=False)
+    assert not same("value 3.1\nother 2", "other 2\nvalue 3.1")
