@@ -1,11 +1,14 @@
 """Pictures: any number of arms, any name, the same bytes every time."""
 
+from pathlib import Path
+
 import matplotlib
 import numpy as np
 import pytest
 
 from ossb.errors import InputError
 from ossb.figures import draw_rates
+from ossb.figures.canvas import save
 from ossb.figures.rates import SHOWN
 from ossb.structures import bound
 from ossb.structures.classical import Classical
@@ -48,3 +51,17 @@ def test_formats_are_known_by_the_name(tmp_path):
         draw_rates([bound(Classical(theta=[1.0, 0.5]))], str(tmp_path / "rates.gif"))
     with pytest.raises(InputError, match="`plot` must be a writable file"):
         draw_rates([bound(Classical(theta=[1.0, 0.5]))], str(tmp_path / "no" / "rates.png"))
+
+
+def test_a_picture_that_fails_leaves_what_was_there(tmp_path):
+    class Half:
+        def savefig(self, path, **_):
+            Path(path).write_text("half")
+            raise OSError(28, "No space left on device", str(path))
+
+    keep = tmp_path / "keep.png"
+    keep.write_text("precious")
+    with pytest.raises(InputError, match=r"No space left.*keep\.png"):
+        save(Half(), keep)
+    assert keep.read_text() == "precious"
+    assert list(tmp_path.iterdir()) == [keep]

@@ -15,6 +15,7 @@ import numpy as np
 
 from ossb.errors import InputError
 from ossb.fields import choice, integer, matrix, number, vector
+from ossb.files import replacing
 from ossb.graves_lai.bound import Bound
 from ossb.graves_lai.proof import Alternative, Arm, Report
 from ossb.instances import from_dict
@@ -32,7 +33,8 @@ def write(bounds: Iterable[Bound], path: str | Path) -> None:
     """Write the certificate of some bounds to a file."""
     text = json.dumps(to_certificate(bounds), allow_nan=False)
     try:
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        with replacing(path) as aside:
+            aside.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError("certificate", f"be a writable file: {error}") from None
 

@@ -15,6 +15,7 @@ from ossb.experiments.results import Results
 from ossb.experiments.statistics import LEGENDS, band
 from ossb.experiments.tables import COLUMNS, Row, comparisons, statement
 from ossb.figures.canvas import PALETTE
+from ossb.files import replacing
 from ossb.graves_lai.bound import Bound
 from ossb.words import counted
 
@@ -58,7 +59,8 @@ charts.forEach((chart, place) => {
 def write_page(results: Results, rows: list[Row], path: Path, kind: str) -> None:
     """Write the page of an experiment."""
     try:
-        path.write_text(page(results, rows, kind), encoding="utf-8")
+        with replacing(path) as aside:
+            aside.write_text(page(results, rows, kind), encoding="utf-8")
     except OSError as error:
         raise InputError("html", f"be a writable file: {error}") from None
 

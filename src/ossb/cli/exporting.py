@@ -8,22 +8,27 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ossb.errors import InputError
+from ossb.files import replacing
 
 COLUMNS = ("id", "arm", "arm_name", "phase", "status", "observation", "asked", "told")
 
 
 def write(entries: Iterator[dict[str, Any]], out: str) -> int:
-    """Write decisions; returns how many.  Lists are written as JSON texts in tables."""
+    """Write decisions; returns how many.  Lists are written as JSON texts in tables.
+
+    A file that is there stays until all is written.
+    """
     kind = Path(out).suffix
     if out != "-" and kind not in (".csv", ".parquet", ".jsonl"):
         raise InputError("out", "end in .csv, .parquet or .jsonl", out)
     try:
-        if kind == ".parquet":
-            return _parquet(entries, out)
         if out == "-":
             return _lines(entries, sys.stdout)
-        with open(out, "w", encoding="utf-8", newline="") as file:
-            return _csv(entries, file) if kind == ".csv" else _lines(entries, file)
+        with replacing(out) as aside:
+            if kind == ".parquet":
+                return _parquet(entries, aside)
+            with open(aside, "w", encoding="utf-8", newline="") as file:
+                return _csv(entries, file) if kind == ".csv" else _lines(entries, file)
     except OSError as error:
         raise InputError("out", f"be a file that can be written: {error.strerror}", out) from None
 
@@ -46,7 +51,7 @@ def _csv(entries: Iterator[dict[str, Any]], file: TextIO) -> int:
     return count
 
 
-def _parquet(entries: Iterator[dict[str, Any]], out: str) -> int:
+def _parquet(entries: Iterator[dict[str, Any]], out: Path) -> int:
     import polars
 
     rows = [{key: _cell(value) for key, value in entry.items()} for entry in entries]

@@ -33,6 +33,7 @@ def write_report(
     from ossb.fields import choice
     from ossb.figures.canvas import check_format
     from ossb.figures.experiment import draw_experiment
+    from ossb.files import replacing
     from ossb.report import write_page
 
     if pdf is not None:
@@ -50,7 +51,8 @@ def write_report(
         ("table.tex", tables.as_latex(found)),
         ("comparisons.csv", tables.comparisons_csv(results)),
     ):
-        (base / name).write_text(content, encoding="utf-8")
+        with replacing(base / name) as aside:
+            aside.write_text(content, encoding="utf-8")
         written.append(base / name)
     typer.echo(tables.as_text(found))
     for group in results.groups:

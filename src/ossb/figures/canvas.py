@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ossb.errors import InputError
+from ossb.files import replacing
 
 FORMATS = (".png", ".pdf", ".svg")
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#999999", "#882255")
@@ -47,8 +48,8 @@ def save(figure: Any, path: str | Path, field: str = "plot") -> None:
 
     key = {".pdf": "CreationDate", ".svg": "Date"}.get(Path(path).suffix.lower())
     try:
-        with rc_context({"svg.hashsalt": "ossb"}):
-            figure.savefig(path, dpi=200, metadata={key: None} if key else {})
+        with rc_context({"svg.hashsalt": "ossb"}), replacing(path) as aside:
+            figure.savefig(aside, dpi=200, metadata={key: None} if key else {})
     except OSError as error:
         raise InputError(field, f"be a writable file: {error}") from None
 

@@ -1,0 +1,33 @@
+"""Files of decisions."""
+
+import json
+
+import pytest
+
+from ossb.cli.exporting import COLUMNS, write
+from ossb.client import ServiceError
+
+ENTRY = {**dict.fromkeys(COLUMNS, "x"), "arm": 0, "observation": 1.0, "asked": 1.0, "told": 2.0}
+
+
+def failing():
+    yield ENTRY
+    raise ServiceError(404, "unknown_campaign", "there is no campaign 'nope'", "name")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_what_was_there_stays_until_all_is_written(tmp_path, suffix):
+    keep = tmp_path / f"keep.{suffix}"
+    keep.write_text("precious")
+    with pytest.raises(ServiceError):
+        write(failing(), str(keep))
+    assert keep.read_text() == "precious"
+    assert list(tmp_path.iterdir()) == [keep]
+    assert write(iter([ENTRY]), str(keep)) == 1
+    assert b"precious" not in keep.read_bytes()
+
+
+def test_lines_hold_all_columns(tmp_path):
+    out = tmp_path / "rows.jsonl"
+    write(iter([ENTRY]), str(out))
+    assert json.loads(out.read_text()) == ENTRY
