@@ -4,8 +4,8 @@ python       runs; blocks of a page share their names, and with a title are file
 console      lines ``$ ossb …`` run in this process; a line that ends in ``&`` runs beside it, and
              ``$ name=$(ossb … | cut -d' ' -f1)`` keeps the first word for the lines below
 toml, json   files, by their title or by a first line ``# NAME``
-text         what the block before has printed; ``…`` stands for what differs from run to run, such as
-             times and ids
+text         what the block before has printed; ``…`` stands for what differs from run to run, times
+             and ids
 diff         lines to add to the file of its title, each after the line before it
 others       configuration of other software: their syntax is checked elsewhere
 """

@@ -8,6 +8,7 @@ Overrides, such as ``trials=20``, shorten a run, and its page says so.
 """
 
 import argparse
+import math
 import tomllib
 from itertools import takewhile
 from pathlib import Path
@@ -24,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DRAWN_DPI = 110
 COLOURS = 250
 LONGEST = 300  # letters of a comparison: what comes after says little with many policies
+FEWEST = 10  # trials whose worst says something of the tail
+HEAVY = 3.0  # times the median that a worst trial may have before it is worth a word
 MARK = "<!-- written by tools/gallery.py -->"
 
 
@@ -64,6 +67,49 @@ def table(found: list[Row], group: str) -> list[str]:
     return lines
 
 
+def finding(found: list[Row], group: str) -> str:
+    """What the table shows at the last time: the best policy, `hgl`, the bound, the tail."""
+    last = max(row.t for row in found)
+    part = sorted((r for r in found if r.group == group and r.t == last), key=lambda r: r.mean)
+    best = part[0]
+    said = f"`{best.policy}` has the least mean regret at T = {last:,}, {_number(best.mean)}"
+    if best.bound_at_t > 0:  # neither unknown nor 0
+        said += f", {best.mean / best.bound_at_t:.2g} times C(θ) ln T = {_number(best.bound_at_t)}"
+    return " ".join([f"{said}.", *_standing(part), *_tail(part)])
+
+
+def _standing(part: list[Row]) -> list[str]:
+    """Where `hgl` is, or who is next to it."""
+    places = [place for place, row in enumerate(part) if row.policy == "hgl"]
+    if len(part) < 2 or not places or part[0].mean <= 0:
+        return []
+    if places[0] == 0:
+        return [f"`{part[1].policy}` is next, with {part[1].mean / part[0].mean:.2f} times that."]
+    times = part[places[0]].mean / part[0].mean
+    return [f"`hgl` is number {places[0] + 1} of {len(part)}, with {times:.2f} times that."]
+
+
+def _tail(part: list[Row]) -> list[str]:
+    """Whose worst trial is furthest from its median: a policy that locks shows there."""
+    if part[0].trials < FEWEST:
+        return []
+    heaviest = max(part, key=_spread)
+    if _spread(heaviest) <= HEAVY:
+        return [f"No policy has a trial with more than {HEAVY:g} times its median."]
+    ends = f"{_number(heaviest.worst)}, where its median is {_number(heaviest.median)}"
+    return [f"The heaviest tail is that of `{heaviest.policy}`: its worst trial has {ends}."]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def _spread(row: Row) -> float:
+    if row.median > 0:
+        return row.worst / row.median
+    return math.inf if row.worst > 0 else 0.0
+
+
 def took(results: Results) -> tuple[float, int]:
     """CPU seconds of the trials, and their rounds."""
     played = results.ledger.seconds()
@@ -86,9 +132,10 @@ def shortened(results: Results, full: Any) -> str:
 def page(name: str, results: Results, text: str) -> str:
     experiment, found = results.experiment, rows(results)
     seconds, rounds = took(results)
+    full = read(name)
     arguments = f"ossb run {name}"
     lines = [
-        f"# {experiment.title or name}",
+        f"# {full.title or name}",
         "",
         MARK,
         "",
@@ -98,7 +145,7 @@ def page(name: str, results: Results, text: str) -> str:
         f"{counted(len(results.policies), 'policy', 'policies')}, "
         f"{counted(experiment.trials, 'trial')} of {counted(experiment.horizon, 'round')}, "
         f"seed {experiment.seed}."
-        f"{shortened(results, read(name))}",
+        f"{shortened(results, full)}",
         "",
         f"![Regret of all policies against t and ln t, with C(θ) ln t]({name}.png)",
         "",
@@ -108,11 +155,13 @@ def page(name: str, results: Results, text: str) -> str:
     ]
     for group in results.groups:
         constant = results.constants[group]
-        lines += [f"## {group}", "", f"Mean of C(θ): {constant:.4g}.", ""]
+        lines += [f"## {group}", "", finding(found, group), ""]
+        lines += [f"Mean of C(θ): {constant:.4g}.", ""]
         lines += [*table(found, group), "", _told_apart(statement(comparisons(results, group))), ""]
     lines += [
         "Mean regret ± its standard error; median and worst at the last time. Trials of all "
-        "instances of a group are pooled.",
+        "instances of a group are pooled. A mean below C(θ) ln T is no contradiction: the bound is "
+        "about large T.",
     ]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -159,8 +208,7 @@ def index(folder: Path) -> str:
         lines.append(f"| [`{name}`]({name}.md) | {title} |" if there else f"| `{name}` | {title} |")
     lines += [
         "",
-        "The parts of the regret grid, `regret-*`, have [a page of their own](../regret.md). What "
-        "has no page here was not run for it yet: `ossb run NAME` plays it.",
+        "The parts of the regret grid, `regret-*`, have [a page of their own](../regret.md).",
         "",
     ]
     return "\n".join(lines)

@@ -1,13 +1,15 @@
 """The gallery is written from what was run."""
 
 import importlib.util
+import math
 import re
 import tomllib
 
 import pytest
 
 from docs_pages import ROOT
-from ossb.experiments.definition import bundled
+from ossb.experiments.definition import bundled, read
+from ossb.experiments.tables import Row
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +36,42 @@ def test_a_page_is_written_from_a_run(gallery, tmp_path):
     assert "## line of twelve" in page
     assert "## tree of nine" in page
     assert "kl-ucb" in page
+    assert re.search(r"^`[\w-]+` has the least mean regret at T = 60, [\d.]+, ", page, re.MULTILINE)
     assert 1_000 < (tmp_path / "docs" / "unimodal.png").stat().st_size < 100_000
     index = (tmp_path / "docs" / "index.md").read_text("utf-8")
     assert "[`unimodal`](unimodal.md)" in index
     assert "| `dueling` |" in index
+
+
+def row(policy, mean, median, worst, bound=5.0, trials=200):
+    return Row("g", policy, 100, trials, mean, 0.1, median, 0, 0, 0, worst, 0, 0, bound)
+
+
+def test_a_finding_is_what_the_table_shows(gallery):
+    found = [row("hgl", 30, 20, 50), row("ossb", 25, 24, 9000), row("ucb1", 40, 40, 50)]
+    assert gallery.finding(found, "g") == (
+        "`ossb` has the least mean regret at T = 100, 25, 1.1 times C(θ) ln T = 23.03. `hgl` is "
+        "number 2 of 3, with 1.20 times that. The heaviest tail is that of `ossb`: its worst trial "
+        "has 9,000, where its median is 24."
+    )
+    found = [row("hgl", 30, 20, 50, math.nan), row("ucb1", 60, 40, 50, math.nan)]
+    assert gallery.finding(found, "g") == (
+        "`hgl` has the least mean regret at T = 100, 30. `ucb1` is next, with 2.00 times that. "
+        "No policy has a trial with more than 3 times its median."
+    )
+    assert gallery.finding([row("ucb1", 0, 0, 0, 0.0, 1)], "g") == (
+        "`ucb1` has the least mean regret at T = 100, 0."
+    )
+
+
+def test_every_bundled_experiment_has_a_page(gallery):
+    folder = ROOT / "docs" / "gallery"
+    missing = [name for name in gallery.shown() if not (folder / f"{name}.md").exists()]
+    assert not missing
+    index = (folder / "index.md").read_text("utf-8")
+    assert all(f"| [`{name}`]({name}.md) | " in index for name in gallery.shown())
+    titles = [read(name).title for name in gallery.shown()]
+    assert len(set(titles)) == len(titles)
 
 
 def test_the_pages_kept_here_are_whole():
