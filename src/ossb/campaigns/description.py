@@ -23,6 +23,7 @@ def described(state: State) -> dict[str, Any]:
     sign = instance.observed_sign
     means = [float(sign * m) if n else None for m, n in zip(tally.means, tally.counts, strict=True)]
     own = state.table is None and all(shown == [arm] for arm, shown in enumerate(state.reveals))
+    summed = instance.kind == "combinatorial"
     statuses = np.bincount(state.decisions.status, minlength=len(STATUSES))
     return {
         **state.definition,
@@ -36,7 +37,7 @@ def described(state: State) -> dict[str, Any]:
         ],
         "retired": sorted(state.retired),
         "plays": (tally.plays - waiting)[: len(state.reveals)].tolist(),
-        "means": means if own else [_mean(means, shown) for shown in state.reveals],
+        "means": means if own else [_mean(means, shown, summed) for shown in state.reveals],
         "components": {"counts": tally.counts.tolist(), "means": means},
         "rounds": int(tally.clock[0]),
         "phases": dict(zip(PHASES, tally.phases.tolist(), strict=True)),
@@ -45,9 +46,12 @@ def described(state: State) -> dict[str, Any]:
     }
 
 
-def _mean(means: list[Any], shown: Sequence[int]) -> float | None:
-    """The mean of what an arm shows; None where it shows nothing or was never seen."""
+def _mean(means: list[Any], shown: Sequence[int], summed: bool) -> float | None:
+    """The mean of what an arm shows; None where it shows nothing or was never seen.
+
+    Of several components it is their sum, where that is what the arm brings.
+    """
     values = [means[component] for component in shown]
-    if not values or any(value is None for value in values):
+    if not values or any(value is None for value in values) or not (summed or len(values) == 1):
         return None
     return float(sum(values))

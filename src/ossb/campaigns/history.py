@@ -45,13 +45,14 @@ def decided(state: State, first: int, count: int) -> list[Decided]:
 
 def told_of(state: State, first: int, count: int) -> list[dict[str, Any]]:
     """Some decisions with what became of them; lists stand in the journal, see ``with_lists``."""
-    decisions, several = state.decisions, Observations(state).several
+    decisions, observations = state.decisions, Observations(state)
     entries = []
     for place, decision in enumerate(decided(state, first, count), first):
         told = decisions.status[place] == TOLD
         observation: Any = None
-        if told and state.reveals[int(decisions.arm[place])]:
-            if several:
+        shown = state.reveals[int(decisions.arm[place])]
+        if told and shown:
+            if observations.are_lists(shown):
                 observation = Elsewhere(place, int(decisions.event[place]))
             else:
                 observation = number_from(int(decisions.value[place]))

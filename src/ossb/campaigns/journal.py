@@ -111,14 +111,19 @@ class Journal:
         self, kind: str, now: float, content: dict[str, Any], folded: bool = False
     ) -> "Future[None]":
         """Fold an event, unless that is done already, and hand it to the store."""
-        state = self._state
+        state, touched = self._state, folded
         after = state.digest
-        event = chained(after, state.number + 1, kind, now, content)
-        if folded:
-            state.number, state.digest = event.number, event.digest
-        else:
-            state.fold(event)
-        appended = self._last = self._storage.append(self._name, [event], after)
+        try:
+            event = chained(after, state.number + 1, kind, now, content)
+            touched = True
+            if folded:
+                state.number, state.digest = event.number, event.digest
+            else:
+                state.fold(event)
+            appended = self._last = self._storage.append(self._name, [event], after)
+        except BaseException:  # what was half folded was never written
+            self._stale = self._stale or touched
+            raise
         if state.number - self._kept >= max(SNAPSHOT_EVERY, state.number // 16):
             self._kept = state.number
             number, saved = state.number, snapshots.to_bytes(state)
@@ -189,8 +194,12 @@ class Journal:
                 return True
             self._looked = now
             state, before = self._state, self._state.number
-            for event in self._checked_events(state.number, state.digest):
-                state.fold(event)
+            try:
+                for event in self._checked_events(state.number, state.digest):
+                    state.fold(event)
+            except BaseException:  # perhaps half folded
+                self._stale = True
+                raise
             self._lonely = self._lonely + 1 if state.number == before else 0
         return False
 

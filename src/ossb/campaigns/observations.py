@@ -17,7 +17,14 @@ class Observations:
     def __init__(self, state: State) -> None:
         self._state = state
         self._family = state.instance.plain_family
-        self.several = getattr(state.instance, "feedback", "") == "semi_bandit"
+        self._always = getattr(state.instance, "feedback", "") == "semi_bandit"
+
+    def are_lists(self, components: Sequence[int]) -> bool:
+        """Whether what an arm that shows some components showed is a list.
+
+        It is where the arm shows several, and on every arm of items that are each observed.
+        """
+        return self._always or len(components) > 1
 
     def read(self, place: int, value: Any, field: str) -> Any:
         """What a decision showed, as its event holds it."""
@@ -26,9 +33,12 @@ class Observations:
 
     def of(self, components: Sequence[int], value: Any, field: str) -> Any:
         """What a play of an arm that shows some components showed."""
-        if self.several:
+        if self.are_lists(components):
+            if value is None and not components:
+                return []
             if not isinstance(value, list | tuple) or len(value) != len(components):
-                must = f"be a list of {counted(len(components), 'number')}, one for each item"
+                what = "item" if self._always else "component that the arm shows"
+                must = f"be a list of {counted(len(components), 'number')}, one for each {what}"
                 raise InputError(field, must, value)
             return [self._number(entry, f"{field}[{i}]") for i, entry in enumerate(value)]
         if not components:  # a duel of an item with itself

@@ -52,8 +52,9 @@ def sorted_out(
 
 def told_value(state: State, place: int, event: Callable[[int], Event]) -> Any:
     """What a decision was told; lists are looked up in the event that told them."""
-    if not state.reveals[int(state.decisions.arm[place])]:
+    shown = state.reveals[int(state.decisions.arm[place])]
+    if not shown:
         return None
-    if not Observations(state).several:
+    if not Observations(state).are_lists(shown):
         return number_from(int(state.decisions.value[place]))
     return dict(event(int(state.decisions.event[place])).content["tells"])[place]

@@ -209,7 +209,10 @@ class Piecewise(Instance):
         )
 
     def showing(self) -> list[list[int]]:
-        return [np.flatnonzero(row).tolist() for row in self.incidence]
+        """The components that each arm shows, in the order in which they were named."""
+        if self.reveals is None:
+            return [[arm] for arm in range(len(self.incidence))]
+        return [list(shown) for shown in self.reveals]
 
     def arm_at(self, position: int) -> Arm:
         return int(position)
