@@ -43,7 +43,7 @@ def test_words():
     refused("`name` must be a string, got 3", fields.text, 3, "name")
     assert fields.choice("a", "key", ("a", "b")) == "a"
     refused("`key` must be one of red, blue, got 3", fields.choice, 3, "key", ["red", "blue"])
-    message = "`key` must be one of red, blue (did you mean 'blue'?), got blu"
+    message = "did you mean 'blue'? `key` must be one of red, blue, got blu"
     refused(message, fields.choice, "blu", "key", ["red", "blue"])
     assert fields.names(["a", "b"], "names") == ("a", "b")
     refused("`names` must be a list, got ab", fields.names, "ab", "names")

@@ -1,7 +1,8 @@
-"""What is installed: the wheel, as the build backend makes it."""
+"""What is installed: the wheel, as the build backend makes it; and the source distribution."""
 
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -40,3 +41,13 @@ def test_its_metadata_names_the_command_and_the_extras(wheel):
     for extra in ("gymnasium", "river", "frames", "convex", "cluster", "service"):
         assert f"Provides-Extra: {extra}" in metadata
     assert "Classifier: Typing :: Typed" in metadata
+
+
+def test_the_source_distribution_holds_what_its_tests_read(tmp_path):
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(command, check=True, capture_output=True, timeout=120, cwd=ROOT)
+    (found,) = tmp_path.glob("ossb-*.tar.gz")
+    with tarfile.open(found) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = ("Makefile", "constraints.txt", "CITATION.cff", "mkdocs.yml", "tools/release_check.py")
+    assert {*wanted, ".pre-commit-config.yaml", ".ci/run", "tests/test_wheel.py"} <= held

@@ -1,6 +1,6 @@
 """Words for people."""
 
-from ossb.words import counted, hint
+from ossb.words import counted, hint, hint_apart
 
 
 def test_one_is_not_several():
@@ -15,3 +15,13 @@ def test_the_nearest_name_or_none():
     assert hint("teta", ["phi", "theta"]) == " (did you mean 'theta'?)"
     assert hint("zzz", ["phi", "theta"]) == ""
     assert hint(7, ("phi",)) == ""
+
+
+def test_a_hint_is_told_from_what_it_stands_after():
+    assert hint_apart("be one of phi, theta" + hint("teta", ["theta"])) == (
+        "be one of phi, theta",
+        "did you mean 'theta'?",
+    )
+    assert hint_apart("hold no (did you mean that?)") == ("hold no", "did you mean that?")
+    for text in ("", "be a number", "ask (did you mean 'x'?) twice"):
+        assert hint_apart(text) == (text, "")

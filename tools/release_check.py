@@ -17,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 WANTED = ("ossb/py.typed", "ossb/experiments/bundled/figure1.toml", "ossb/service/page/")
+SHIPPED = ("LICENSE", "README.md", "CHANGELOG.md", "tests/conftest.py", ".ci/run")
 
 
 def blocks(language: str) -> list[str]:
@@ -47,7 +48,7 @@ def built(folder: Path) -> Path:
         sys.exit(f"{wheel.name} holds what is not for users")
     with tarfile.open(source) as archive:
         names = [name.partition("/")[2] for name in archive.getnames()]
-    for wanted in ("LICENSE", "README.md", "CHANGELOG.md", "tests/conftest.py"):
+    for wanted in SHIPPED:
         if wanted not in names:
             sys.exit(f"{wanted} is missing in {source.name}")
     return wheel

@@ -80,7 +80,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'ossb' has no attribute {name!r}")
+    from ossb.words import hint
+
+    raise AttributeError(f"module 'ossb' has no attribute {name!r}{hint(name, _HOMES)}")
 
 
 def __dir__() -> list[str]:

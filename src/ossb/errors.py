@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from ossb.words import hint_apart
+
 _SHOWN = 80
 _NOTHING = object()
 
@@ -18,7 +20,8 @@ class InputError(OssbError, ValueError):
     field
         The name of what is wrong, as the user wrote it: ``theta``, ``arms[3]``.
     must
-        What has to hold, as the end of "`field` must …".
+        What has to hold, as the end of "`field` must …".  A hint at its end is said first: after
+        a long list it would not be seen.
     got
         What was found; left out where there is nothing to show.
     """
@@ -27,7 +30,8 @@ class InputError(OssbError, ValueError):
         self.field = field
         self.must = must
         shown = "" if got is _NOTHING else f", got {_short(got)}"
-        super().__init__(f"`{field}` must {must}{shown}")
+        rule, near = hint_apart(must)
+        super().__init__(f"{near and near + ' '}`{field}` must {rule}{shown}")
 
 
 class CertificationError(OssbError):

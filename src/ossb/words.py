@@ -12,4 +12,15 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 def hint(word: object, known: Iterable[str]) -> str:
     """``(did you mean 'theta'?)`` after a space, or nothing where no name is near."""
     near = difflib.get_close_matches(str(word), list(known), 1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    return f"{_OPENING}{near[0]!r}?)" if near else ""
+
+
+def hint_apart(text: str) -> tuple[str, str]:
+    """A text without the hint at its end, and the hint: ``did you mean 'theta'?``, or nothing."""
+    rest, opening, near = text.rpartition(_OPENING)
+    if not (opening and near.endswith("?)")):
+        return text, ""
+    return rest, (opening + near)[2:-1]
+
+
+_OPENING = " (did you mean "

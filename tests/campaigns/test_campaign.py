@@ -303,6 +303,43 @@ def test_a_campaign_is_found_again(tmp_path, clock):
         campaign.ask()
 
 
+def test_the_nearest_name_is_said(storage, clock):
+    Campaign.open(storage, "headlines", instance=BERNOULLI, clock=clock)
+    with pytest.raises(Unknown, match=r"no campaign 'headline' \(did you mean 'headlines'\?\)"):
+        Campaign.open(storage, "headline")
+
+
+def test_a_prompt_shows_one_line(tmp_path, clock):
+    url = f"sqlite:///{tmp_path / 'c.db'}"
+    keys = {**BERNOULLI, "arm_names": ["red", "green", "blue"]}
+    with Campaign.open(url, "first", instance=keys, clock=clock) as campaign:
+        campaign.ask()
+        assert repr(campaign) == "<Campaign 'first': hgl, 0 told, 1 pending, leader: none yet>"
+        campaign.import_rows([("red", 0), ("green", 1), ("blue", 0)])
+        assert repr(campaign) == "<Campaign 'first': hgl, 3 told, 1 pending, leader: green>"
+        campaign.close()
+    shown = "<Campaign 'first': hgl, 3 told, 1 pending, leader: green, closed>"
+    assert repr(campaign) == shown  # without its store
+
+
+def test_the_line_of_a_prompt_names_what_arms_are_made_of(duels):
+    (decision,) = duels.ask()
+    duels.tell(decision.id, 1)
+    first, second = duels.best()
+    assert repr(duels).endswith(f" leader: {first} – {second}>")
+
+
+def test_the_line_of_a_prompt_where_the_policy_is_not_there_any_more(campaign, monkeypatch):
+    for decision in campaign.ask(3):
+        campaign.tell(decision.id, 1)
+    monkeypatch.setattr("ossb.campaigns.asking.Player", _refused)
+    assert repr(again(campaign)).endswith(" leader: unknown>")
+
+
+def _refused(*_):
+    raise InputError("policy", "be installed")
+
+
 @pytest.mark.parametrize(
     ("options", "field"),
     [

@@ -118,6 +118,16 @@ def test_bad_rows_are_named_and_change_nothing(keys, row, field, clock):
     assert campaign.number == before
 
 
+def test_a_misspelt_arm_is_answered_with_the_nearest(clock):
+    keys = {"structure": "classical", "arm_names": ["green", "blue"], "n_arms": 2}
+    campaign = Campaign.open("memory://", "c", instance=keys, clock=clock)
+    with pytest.raises(
+        InputError, match=r"^did you mean 'green'\? .* of an arm, got gren$"
+    ) as said:
+        campaign.import_rows([("blue", 0.0), ("gren", 0.0)])
+    assert said.value.field == "rows[1].arm"
+
+
 @pytest.mark.parametrize("text", [None, "", "arm,value\n0,1\n"])
 def test_bad_files_are_named(tmp_path, text):
     path = tmp_path / "log.csv"

@@ -123,7 +123,7 @@ def test_one_of_a_thing_is_not_several(ossb, tmp_path, monkeypatch):
 
 def test_a_misspelt_key_in_python():
     for structure, key, near in ((Classical, "teta", "theta"), (Linear, "arm", "arms")):
-        with pytest.raises(InputError, match=f"`{key}` must be a key of .*did you mean '{near}'"):
+        with pytest.raises(InputError, match=f"did you mean '{near}'.* `{key}` must be a key of "):
             structure(**{key: [1.0]})
     with pytest.raises(InputError, match="by name, such as theta=…"):
         Classical([0.2, 0.8])
@@ -142,6 +142,11 @@ def test_a_campaign_that_is_elsewhere(ossb, tmp_path, monkeypatch):
     assert ossb("campaign", "list", "--json") == 0
     assert ossb.out.strip() == "[]"
     assert list(tmp_path.iterdir()) == []  # what is not there is not made by asking for it
+    (tmp_path / "three.toml").write_text('structure = "classical"\nn_arms = 3\n')
+    assert ossb("campaign", "create", "headlines", "three.toml") == 0
+    assert ossb("campaign", "show", "headline") == 2
+    said = "there is no campaign 'headline' in sqlite:///ossb.db: did you mean 'headlines'?"
+    assert ossb.err == f"ossb: {said}\n"
 
 
 def test_one_policy_needs_no_list():

@@ -1,10 +1,9 @@
-"""Small kindnesses: completion, examples, near names, and plain output where it belongs."""
+"""Small kindnesses: examples, near names, and plain output where it belongs."""
 
 import json
 import os
 import pty
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,70 +11,12 @@ from pathlib import Path
 import pytest
 import typer.main
 
+import ossb as package
 from ossb.cli import app
 
 SCRIPT = Path(sys.executable).with_name("ossb")
-BASH = shutil.which("bash")
 CLASSICAL = json.dumps({"structure": "classical", "theta": [1.0, 0.5]})
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
-
-needs_bash = pytest.mark.skipif(BASH is None, reason="needs bash")
-
-
-def shell_environment(home):
-    """A person's shell, without what pytest and this machine put into it."""
-    path = f"{SCRIPT.parent}:{os.environ['PATH']}"
-    return {"HOME": str(home), "PATH": path, "SHELL": str(BASH), "LANG": "C.UTF-8"}
-
-
-def completions(setup, words, home):
-    """What bash offers for the last word, once its set-up has run."""
-    quoted = " ".join(f"'{word}'" for word in words)
-    program = (
-        f"{setup}\nCOMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}\n"
-        "function_of_ossb=$(complete -p ossb | sed 's/.*-F \\([^ ]*\\).*/\\1/')\n"
-        '"$function_of_ossb" ossb\nprintf "%s\\n" "${COMPREPLY[@]}"\n'
-    )
-    result = subprocess.run(
-        [BASH, "--norc", "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=shell_environment(home),
-        timeout=60,
-    )
-    assert result.stderr == ""
-    return result.stdout.split()
-
-
-@needs_bash
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["ossb", "str"], ["structures"]),
-        (["ossb", "campaign", "cl"], ["close"]),
-        (["ossb", "bound", "--cert"], ["--certificate"]),
-        (["ossb", "simulate", "x.toml", "--policy", "kl"], ["kl-ucb"]),
-        (["ossb", "run", "end-"], ["end-of-optimism"]),
-        (["ossb", "run", "./"], []),
-    ],
-)
-def test_bash_completes(words, expected, tmp_path):
-    setup = 'eval "$(ossb --show-completion bash)"'
-    assert completions(setup, words, tmp_path) == expected
-
-
-@needs_bash
-def test_completion_is_installed_for_the_next_shell(tmp_path):
-    done = subprocess.run(
-        [SCRIPT, "--install-completion", "bash"],
-        capture_output=True,
-        text=True,
-        env=shell_environment(tmp_path),
-    )
-    assert done.returncode == 0, done.stderr
-    assert "completion installed" in done.stdout
-    assert completions("source ~/.bashrc", ["ossb", "doc"], tmp_path) == ["doctor"]
 
 
 def commands(group, path=()):
@@ -153,6 +94,14 @@ def test_names_that_are_near(ossb):
     assert "did you mean 'kl-ucb'?" in ossb.err
     assert ossb("simulate", "-", "--policy", "ossb:epsilom=1", "--horizon", 9, stdin=CLASSICAL) == 2
     assert "did you mean 'epsilon'?" in ossb.err
+
+
+def test_the_nearest_name_stands_before_a_long_list(ossb):
+    assert ossb("simulate", "-", "--policy", "hlg", "--horizon", 9, stdin=CLASSICAL) == 2
+    assert ossb.err.startswith("ossb: did you mean 'hgl'? `policy` must be one of hgl, ")
+    assert ossb.err.endswith(", got hlg\n")
+    with pytest.raises(AttributeError, match=r"no attribute 'Classicl' \(did you mean 'Classical"):
+        _ = package.Classicl
 
 
 def test_importing_the_package_loads_nothing_heavy():

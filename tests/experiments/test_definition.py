@@ -47,7 +47,7 @@ def test_an_experiment_from_stdin(monkeypatch):
 
 def test_a_key_of_a_generator_that_is_nearly_right():
     keys = {"generate": "unit_arms", "n_arm": 9}
-    with pytest.raises(InputError, match=r"be a key of unit_arms: .*did you mean 'n_arms'"):
+    with pytest.raises(InputError, match=r"did you mean 'n_arms'.* be a key of unit_arms: "):
         parse({"name": "e", "horizon": 5, "trials": 1, "policies": ["ucb1"], "instances": [keys]})
 
 
@@ -89,14 +89,14 @@ def test_the_arms_of_the_paper(layout):
 
 
 MISTAKES = [
-    ({"horzon": 3}, r"`horzon` must be a key .*did you mean 'horizon'"),
+    ({"horzon": 3}, r"did you mean 'horizon'\? `horzon` must be a key "),
     ({"horizon": -1}, "`horizon` must be at least 1, got -1"),
     ({"trials": 0}, "`trials` must be at least 1"),
     ({"trials": "many"}, "`trials` must be a whole number"),
     ({"name": "../up"}, "`name` must be made of letters"),
     ({"policies": []}, "`policies` must be a list"),
     ({"policies": [3]}, r"`policies\[0\]` must be a name"),
-    ({"policies": ["hlg"]}, r"`policies\[0\]` must be one of .*did you mean 'hgl'"),
+    ({"policies": ["hlg"]}, r"did you mean 'hgl'\? `policies\[0\]` must be one of "),
     ({"policies": ["ucb1", "ucb1"]}, r"`policies\[1\]` must differ"),
     ({"policies": ["thompson", {"parameters": 1}]}, "`policy` must have a name"),
     ({"instances": []}, "`instances` must be a list"),

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from ossb.campaigns import looking
 from ossb.campaigns.asking import Players, choose, left_out_of, refuse_others
-from ossb.campaigns.card import card
+from ossb.campaigns.card import card, line
 from ossb.campaigns.changing import Changes, Closed
 from ossb.campaigns.definition import check_same, create, definition, label
 from ossb.campaigns.description import described
@@ -23,7 +23,7 @@ from ossb.campaigns.state import State
 from ossb.campaigns.storage import Storage, open_storage
 from ossb.campaigns.telling import place_of, sorted_out, told_value
 from ossb.campaigns.timeline import timeline
-from ossb.errors import InputError
+from ossb.errors import InputError, OssbError
 from ossb.fields import integer, number
 from ossb.structures.base import Instance
 from ossb.tally import Tally
@@ -278,6 +278,19 @@ class Campaign(Changes):
         with self._journal.look() as state:
             return described(state)
 
+    def __repr__(self) -> str:
+        """By what was last seen: it is shown by debuggers, and without its store too."""
+        with self._journal.remembered() as state:
+            stands = described(state)
+            if not stands["rounds"]:
+                return line(stands, "none yet")
+            try:
+                arm = looking.leader(self._view_of(state))
+            except OssbError:  # the policy may be of a package that is not there any more
+                return line(stands, "unknown")
+            named = state.instance.arm_name(tuple(arm) if isinstance(arm, list) else arm)
+        return line(stands, named)
+
     def _repr_html_(self) -> str:
         return card(self.describe())
 
@@ -327,13 +340,16 @@ class Campaign(Changes):
     def _view(self) -> looking.View:
         """A copy of what was told, to look at without the lock."""
         with self._journal.look() as state:
-            player = self._players.of(state, frozenset(state.retired))
-            tally = Tally(*(leaf.copy() for leaf in player.view(state.tally)))
-            return looking.View(
-                player,
-                tally,
-                state.tally.counts.size,
-                state.added,
-                len(state.reveals),
-                () if state.table is None else tuple(state.table.arms),
-            )
+            return self._view_of(state)
+
+    def _view_of(self, state: State) -> looking.View:
+        player = self._players.of(state, frozenset(state.retired))
+        tally = Tally(*(leaf.copy() for leaf in player.view(state.tally)))
+        return looking.View(
+            player,
+            tally,
+            state.tally.counts.size,
+            state.added,
+            len(state.reveals),
+            () if state.table is None else tuple(state.table.arms),
+        )

@@ -1,4 +1,4 @@
-"""A campaign as a notebook shows it."""
+"""A campaign as a notebook and a prompt show it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,13 +19,21 @@ def card(described: Mapping[str, Any]) -> str:
     if len(ordered) > SHOWN:
         rows.append((f"… {len(ordered) - SHOWN} more", "", ""))
     state = "closed" if described["closed"] else "open"
-    caption = (
-        f"{described['name']}: {described['instance']['structure']}, "
-        f"{described['policy']['name']}, {described['rounds']:,} told, "
-        f"{described['pending']:,} pending, {state}"
-    )
+    kind = described["instance"]["structure"]
+    caption = f"{described['name']}: {kind}, {_standing(described)}, {state}"
     picture = bars(
         "plays of each arm",
         {arm["arm_name"]: float(plays) for arm, plays, _ in ordered[:SHOWN]},
     )
     return table(caption, ("arm", "plays", "mean"), rows) + picture
+
+
+def line(described: Mapping[str, Any], leader: str) -> str:
+    """A campaign in one line, with the arm that leads."""
+    closed = ", closed" if described["closed"] else ""
+    return f"<Campaign {described['name']!r}: {_standing(described)}, leader: {leader}{closed}>"
+
+
+def _standing(described: Mapping[str, Any]) -> str:
+    policy = described["policy"]["name"]
+    return f"{policy}, {described['rounds']:,} told, {described['pending']:,} pending"

@@ -11,6 +11,7 @@ from ossb.campaigns.state import State
 from ossb.errors import InputError
 from ossb.fields import integer
 from ossb.tally import Tally, observe
+from ossb.words import hint
 
 Row = tuple[Any, Any]  # arm, observation
 
@@ -96,8 +97,10 @@ def _items(instance: Any, arm: Any, field: str) -> Items:
 def _position(instance: Any, arm: Any, field: str) -> int:
     """The position of an arm given by number, by name or as a pair."""
     if isinstance(arm, str):
-        if instance.kind == "dueling" or arm not in instance.arm_names:
-            raise InputError(field, "be the number or the name of an arm", arm)
+        names = () if instance.kind == "dueling" else instance.arm_names  # a duel is a pair
+        if arm not in names:
+            near = hint(arm, names)
+            raise InputError(field, f"be the number or the name of an arm{near}", arm)
         return int(list(instance.arm_names).index(arm))
     if isinstance(arm, list | tuple):
         pair = tuple(sorted(integer(item, field) for item in arm))

@@ -17,12 +17,14 @@ from ossb.campaigns.events import GENESIS, Event, chained, follows
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict, Corrupt, Storage, Unavailable
 from ossb.errors import OssbError
+from ossb.words import hint
 
 SNAPSHOT_EVERY = 20_000  # events between snapshots, and at least a sixteenth of all
 CHECKED_AT_ONCE = 100_000  # events before the snapshot whose hashes are checked at the start
 BASE_EVERY = 500  # events folded anew before a nearer start is kept in memory
 ATTEMPTS = 200  # at an event that other servers keep coming before
 LONELY = 50  # looks that found nothing of other servers, after which they are rarer
+LOOKED_THROUGH = 1000  # campaigns whose names are held against a misspelt one
 LOOK_EVERY = 0.02  # seconds between such looks
 
 T = TypeVar("T")
@@ -31,6 +33,13 @@ Change = Callable[[State], tuple[T, "Future[None] | None"]]
 
 class Unknown(OssbError):
     """No such campaign, decision or arm."""
+
+
+def no_campaign(storage: Storage, name: str) -> Unknown:
+    """The error where a store has no campaign of a name, with the nearest one it has."""
+    # journals of something else have names that cannot be printed
+    names = [held for held in storage.names()[:LOOKED_THROUGH] if held.isprintable()]
+    return Unknown(f"there is no campaign {name!r}{hint(name, names)}")
 
 
 class Journal:
@@ -56,6 +65,12 @@ class Journal:
         """The state as it stands, nobody changing it meanwhile."""
         with self._lock:
             self._refresh()
+            yield self._state
+
+    @contextmanager
+    def remembered(self) -> Iterator[State]:
+        """The state as it was last seen, for which the store is not needed."""
+        with self._lock:
             yield self._state
 
     @contextmanager
@@ -219,7 +234,7 @@ class Journal:
         if created is None:
             if expected > 0:
                 raise _damaged(self._name, 1)
-            raise Unknown(f"there is no campaign {self._name!r}")
+            raise no_campaign(self._storage, self._name)
         state = self._from_snapshot(created)
         since, start = state.number, state.digest
         for event in self._checked_events(state.number, state.digest):

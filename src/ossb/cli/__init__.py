@@ -18,6 +18,7 @@ from ossb.cli.policies import policies
 from ossb.cli.report import report
 from ossb.cli.run import run
 from ossb.cli.serve import serve
+from ossb.cli.shells import completes
 from ossb.cli.simulate import simulate
 from ossb.cli.structures import structures
 from ossb.cli.verify import verify
@@ -85,6 +86,8 @@ def main() -> None:
         sys.exit(0)
     usual, warnings.formatwarning = warnings.formatwarning, _warned
     try:
+        if completes(sys.argv[1:]):
+            sys.exit(0)
         code = app(prog_name="ossb", standalone_mode=False)
     except InputError as error:
         _fail(str(error), BAD_INPUT)

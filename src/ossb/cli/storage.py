@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ossb.errors import InputError, OssbError
+from ossb.words import hint_apart
 
 SQLITE = "sqlite:///"
 STORAGE = f"{SQLITE}ossb.db"
@@ -159,7 +160,8 @@ def campaigns(storage: str, token: str | None, make: bool = False) -> Iterator[C
         except OssbError as error:
             # other URLs may hold a password
             if str(error).startswith("there is no campaign") and storage.startswith("sqlite:"):
-                error.args = (f"{error} in {storage}",)
+                said, near = hint_apart(str(error))
+                error.args = (f"{said} in {storage}{near and ': ' + near}",)
             raise
 
 

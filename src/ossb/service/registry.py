@@ -6,8 +6,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ossb.campaigns import Campaign, Storage, Unknown
+from ossb.campaigns import Campaign, Storage
 from ossb.campaigns.definition import create, definition, label
+from ossb.campaigns.journal import no_campaign
 from ossb.errors import InputError
 from ossb.service.summary import summary
 from ossb.service.tokens import campaign_names
@@ -39,7 +40,7 @@ class Registry:
             return found
         label(name, "name")
         if self.storage.last(name) == 0:  # before anything is kept under a stranger's name
-            raise Unknown(f"there is no campaign {name!r}")
+            raise no_campaign(self.storage, name)
         with self._alone(name):
             found = self._open.get(name)
             if found is None:
