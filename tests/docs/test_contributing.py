@@ -58,18 +58,19 @@ def run(tree, *command):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_page_can_be_followed(page, tree):
-    commands, added = [], []
+    commands, touched = [], []
     for block in blocks(page):
         path = tree / block.title
         if block.language in ("python", "toml"):
             assert not path.exists()
             path.write_text(block.text, "utf-8")
-            added.append(path)
+            touched.append(path)
         elif block.language == "diff":
             path.write_text(amended(path.read_text("utf-8"), block.text), "utf-8")
+            touched.append(path)
         elif block.language == "console":
             commands += [shlex.split(line.removeprefix("$ ")) for line in block.text.splitlines()]
-    programs = [path for path in added if path.suffix == ".py"]
+    programs = [path for path in touched if path.suffix == ".py"]
     run(tree, "ruff", "check", *programs)
     run(tree, "ruff", "format", "--check", *programs)
     for command in commands:
