@@ -3,10 +3,9 @@
 import json
 
 import numpy as np
-import polars
 import pytest
 
-from ossb.campaigns import Campaign, read_rows
+from ossb.campaigns import Campaign
 from ossb.campaigns.snapshots import fingerprint
 from ossb.errors import InputError
 
@@ -42,30 +41,6 @@ def test_an_import_is_what_telling_one_by_one_would_be(clock):
         assert fingerprint(one) == fingerprint(other)
     assert imported.import_rows([]) == 0
     imported.ask(3)
-
-
-def test_files_are_read(tmp_path, clock):
-    table = polars.DataFrame({"arm": ["a", "c", "1"], "observation": [0.5, -1.0, 2.0]})
-    table.write_csv(tmp_path / "log.csv")
-    table.write_parquet(tmp_path / "log.parquet")
-    for name in ("log.csv", "log.parquet"):
-        rows = read_rows(tmp_path / name)
-        assert rows == [("a", 0.5), ("c", -1.0), (1, 2.0)]
-        campaign = Campaign.open("memory://", "c", instance=GAUSSIAN, clock=clock)
-        campaign.import_rows(rows)
-        assert campaign.describe()["means"] == [0.5, 2.0, -1.0]
-
-
-def test_lists_are_read(tmp_path, clock):
-    (tmp_path / "log.csv").write_text('arm,observation\n0,"[1.5, 2]"\n1,"[0, 1]"\n')
-    campaign = Campaign.open("memory://", "c", instance=SEMI, clock=clock)
-    campaign.import_rows(read_rows(tmp_path / "log.csv"))
-    assert campaign.describe()["components"]["means"] == [1.5, 1.0, 1.0]
-    polars.DataFrame({"arm": [1], "observation": [[0.0, 3.0]]}).write_parquet(
-        tmp_path / "l.parquet"
-    )
-    campaign.import_rows(read_rows(tmp_path / "l.parquet"))
-    assert campaign.describe()["components"]["means"] == pytest.approx([1.5, 2 / 3, 2.0])
 
 
 def test_semi_bandit_tells_are_lists_and_can_be_taken_back(clock):
@@ -128,11 +103,45 @@ def test_a_misspelt_arm_is_answered_with_the_nearest(clock):
     assert said.value.field == "rows[1].arm"
 
 
-@pytest.mark.parametrize("text", [None, "", "arm,value\n0,1\n"])
-def test_bad_files_are_named(tmp_path, text):
-    path = tmp_path / "log.csv"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(InputError) as caught:
-        read_rows(path)
-    assert caught.value.field == "file"
+PRICES = {"structure": "classical", "n_arms": 3, "arm_names": ["1", "2", "3"]}
+
+
+def test_a_text_that_is_a_name_is_that_arm(clock):
+    campaign = Campaign.open("memory://", "c", instance=PRICES, clock=clock)
+    campaign.import_rows([("1", 0.0), ("1", 0.0), ("2", 0.0)])
+    assert campaign.describe()["plays"] == [2, 1, 0]
+    campaign.import_rows([(1, 0.0)])  # a number is a number
+    assert campaign.describe()["plays"] == [2, 2, 0]
+    with pytest.raises(InputError, match="only names are taken, got 0") as caught:
+        campaign.import_rows([("1", 0.0), ("0", 0.0)])
+    assert caught.value.field == "rows[1].arm"
+
+
+def test_a_text_may_be_a_number_where_no_name_looks_like_one(clock):
+    keys = {**PRICES, "arm_names": ["9.99", "12.99", "15.90"]}
+    campaign = Campaign.open("memory://", "c", instance=keys, clock=clock)
+    campaign.import_rows([("15.90", 0.0), ("0", 0.0)])
+    assert campaign.describe()["plays"] == [1, 0, 1]
+    for text in ("15.9", "3", "-1", "true", "null"):
+        with pytest.raises(InputError) as caught:
+            campaign.import_rows([(text, 0.0)])
+        assert caught.value.field == "rows[0].arm"
+
+
+SEVERAL = {
+    "structure": "polytope",
+    "observation": "gaussian",
+    "A": [[1.0, 0.0], [0.0, 1.0]],
+    "b": [5.0, 5.0],
+    "reveals": [[0, 1], [1]],
+    "rewards": [[1.0, 0.0], [0.0, 1.0]],
+}
+
+
+def test_an_arm_that_shows_several_components_brings_them_all(clock):
+    campaign = Campaign.open("memory://", "c", instance=SEVERAL, policy="hgl", clock=clock)
+    campaign.import_rows([(0, [1.0, 2.0]), (1, 4.0)])
+    assert campaign.describe()["components"] == {"counts": [1, 2], "means": [1.0, 3.0]}
+    for wrong in (1.0, [1.0], [1.0, 2.0, 3.0]):
+        with pytest.raises(InputError, match=r"rows\[0\].observation"):
+            campaign.import_rows([(0, wrong)])

@@ -101,6 +101,13 @@ def test_arms_and_data_from_before(campaign, tmp_path):
     assert campaign("retire-arm", "first", 99) == 2
 
 
+def test_data_from_standard_input(campaign, ossb):
+    log = "arm,observation\n0,1\n1,0\n"
+    assert ossb("campaign", "import", "first", "-", stdin=log) == 0
+    assert ossb.out == "2 rows taken in by campaign first\n"
+    assert ossb("campaign", "import", "first", "-", stdin="") == 2
+
+
 def test_list_and_close(campaign):
     assert campaign("list", "--json") == 0
     assert [entry["name"] for entry in json.loads(campaign.out)] == ["first"]

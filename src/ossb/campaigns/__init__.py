@@ -3,8 +3,8 @@
 from ossb.campaigns.campaign import Campaign
 from ossb.campaigns.changing import Closed
 from ossb.campaigns.history import Decided
-from ossb.campaigns.importing import read_rows
 from ossb.campaigns.journal import Unknown
+from ossb.campaigns.rows import read_rows
 from ossb.campaigns.storage import (
     Conflict,
     Corrupt,

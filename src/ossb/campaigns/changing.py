@@ -6,10 +6,11 @@ from typing import Any
 
 from ossb.campaigns import arrays
 from ossb.campaigns.asking import unit_of
-from ossb.campaigns.importing import Row, add_up
+from ossb.campaigns.importing import Intake
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.player import Player
 from ossb.campaigns.rosters import extended, moves, n_units, refuse_growth
+from ossb.campaigns.rows import Row
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict
 from ossb.errors import InputError, OssbError
@@ -98,7 +99,9 @@ class Changes:
                 raise Conflict(f"the newest event of campaign {self.name!r} is {state.number}")
             if not rows:
                 return 0, self._journal.newest
-            content = {"source": source, "rows": len(rows), **add_up(state, rows)}
+            intake = Intake(state)
+            intake.add(rows)
+            content = {"source": source, **intake.content()}
             return len(rows), self._journal.record("imported", self._clock(), content)
 
         return self._journal.change(take_in)

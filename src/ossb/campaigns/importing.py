@@ -1,85 +1,99 @@
-"""Data from before a campaign: pairs of an arm and an observation, in CSV or Parquet."""
+"""Data from before a campaign, added up: pairs of an arm and an observation."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from ossb.arm_sets.base import Items
 from ossb.arm_sets.table import ArmTable
 from ossb.campaigns.observations import Observations
+from ossb.campaigns.rows import Row, entry
 from ossb.campaigns.state import State
 from ossb.errors import InputError
 from ossb.fields import integer
 from ossb.tally import Tally, observe
 from ossb.words import hint
 
-Row = tuple[Any, Any]  # arm, observation
 
+class Intake:
+    """Rows added to a copy of a campaign's tally, part by part, as telling them one by one would.
 
-def add_up(state: State, rows: Sequence[Row]) -> dict[str, Any]:
-    """The tally after telling rows one by one, as an event holds it."""
-    tally = Tally(*(leaf.copy() for leaf in state.tally))
-    observations, sign = Observations(state), state.instance.observed_sign
-    table = None if state.table is None else ArmTable(state.table.arms)
-    reveals = state.reveals if table is None else table.arms
-    known, plays = len(reveals), tally.plays.tolist()
-    for i, (arm, observation) in enumerate(rows):
-        if table is None:
-            position = _position(state.instance, arm, f"rows[{i}].arm")
-        else:
-            position = table.place(_items(state.instance, arm, f"rows[{i}].arm"))
-        value = observations.of(reveals[position], observation, f"rows[{i}].observation")
-        values = value if isinstance(value, list) else [value]
-        for component, entry in zip(reveals[position], values, strict=False):
-            observe(tally, component, sign * entry)
-        plays += [0] * (position + 1 - len(plays))
-        plays[position] += 1
-        tally.clock[0] += 1
-    met = {"met": [list(arm) for arm in reveals[known:]]} if len(reveals) > known else {}
-    return {
-        **met,
-        "counts": tally.counts.tolist(),
-        "means": tally.means.tolist(),
-        "plays": plays[: len(reveals)],
-        "clock": int(tally.clock[0]),
-    }
-
-
-def read_rows(path: str | Path) -> list[Row]:
-    """The rows of a CSV or Parquet file with the columns ``arm`` and ``observation``.
-
-    An arm is a number, a name, or, in quotes, a list such as ``[0, 2]``; so is an observation.
+    One that has met a bad row is of no more use.
     """
-    import polars
 
-    source = Path(path)
-    try:
-        if source.suffix == ".parquet":
-            table = polars.read_parquet(source)
-        else:
-            table = polars.read_csv(source, infer_schema_length=None)
-    except (OSError, polars.exceptions.PolarsError) as error:
-        line = " ".join(str(error).split())
-        raise InputError("file", f"be a readable CSV or Parquet file: {line}", str(path)) from None
-    for column in ("arm", "observation"):
-        if column not in table.columns:
-            raise InputError("file", f"have a column {column!r}", ", ".join(table.columns))
-    return [
-        (_entry(arm), _entry(observation))
-        for arm, observation in table.select("arm", "observation").iter_rows()
-    ]
+    def __init__(self, state: State) -> None:
+        self.after = state.number  # what is added up stands after this event
+        self.rows = 0
+        self._tally = Tally(*(leaf.copy() for leaf in state.tally))
+        self._plays: list[int] = self._tally.plays.tolist()
+        self._observations, self._sign = Observations(state), state.instance.observed_sign
+        self._table = None if state.table is None else ArmTable(state.table.arms)
+        self._reveals = state.reveals if self._table is None else self._table.arms
+        self._known = len(self._reveals)
+        self._arms = _Arms(state.instance, self._table)
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Add the next rows; errors name a row by its place among all."""
+        for i, (arm, observation) in enumerate(rows, self.rows):
+            place = self._arms.place(arm, f"rows[{i}].arm")
+            shown = self._reveals[place]
+            value = self._observations.of(shown, observation, f"rows[{i}].observation")
+            values = [] if value is None else value if isinstance(value, list) else [value]
+            for component, seen in zip(shown, values, strict=True):
+                observe(self._tally, component, self._sign * seen)
+            self._plays += [0] * (place + 1 - len(self._plays))
+            self._plays[place] += 1
+            self._tally.clock[0] += 1
+        self.rows += len(rows)
+
+    def content(self) -> dict[str, Any]:
+        """The tally after all rows, as an event holds it."""
+        new = self._reveals[self._known :]
+        return {
+            **({"met": [list(arm) for arm in new]} if new else {}),
+            "rows": self.rows,
+            "counts": self._tally.counts.tolist(),
+            "means": self._tally.means.tolist(),
+            "plays": self._plays[: len(self._reveals)],
+            "clock": int(self._tally.clock[0]),
+        }
 
 
-def _entry(value: Any) -> Any:
-    """A cell: texts that are lists or numbers are read as such."""
-    if not isinstance(value, str):
-        return value
-    import json
+class _Arms:
+    """Which arm a row means: a text that is an arm's name is that arm, whatever else it may be."""
 
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value
+    def __init__(self, instance: Any, table: ArmTable | None) -> None:
+        self._instance, self._table = instance, table
+        self._count = 0 if table is not None else len(instance.showing())
+        listed = table is None and instance.kind != "dueling"  # a duel is a pair
+        self._names: dict[str, int] = {}
+        for place, name in enumerate(instance.arm_names if listed else ()):
+            self._names.setdefault(name, place)
+        self._like_numbers = any(isinstance(entry(name), int) for name in self._names)
+
+    def place(self, arm: Any, field: str) -> int:
+        if isinstance(arm, str):
+            if arm in self._names:
+                return self._names[arm]
+            arm = self._read(arm, field)
+        if self._table is not None:
+            return self._table.place(_items(self._instance, arm, field))
+        if isinstance(arm, list | tuple):
+            return _pair(self._instance, arm, field)
+        position = integer(arm, field)
+        if position >= self._count:
+            raise InputError(field, f"be below {self._count}", position)
+        return position
+
+    def _read(self, text: str, field: str) -> Any:
+        """What a text that is no arm's name means."""
+        found = entry(text)
+        if isinstance(found, str):
+            near = hint(text, self._names)
+            raise InputError(field, f"be the number or the name of an arm{near}", text)
+        if self._like_numbers:
+            must = "be the name of an arm: where names look like numbers, only names are taken"
+            raise InputError(field, must, text)
+        return found
 
 
 def _items(instance: Any, arm: Any, field: str) -> Items:
@@ -94,22 +108,11 @@ def _items(instance: Any, arm: Any, field: str) -> Items:
     return items
 
 
-def _position(instance: Any, arm: Any, field: str) -> int:
-    """The position of an arm given by number, by name or as a pair."""
-    if isinstance(arm, str):
-        names = () if instance.kind == "dueling" else instance.arm_names  # a duel is a pair
-        if arm not in names:
-            near = hint(arm, names)
-            raise InputError(field, f"be the number or the name of an arm{near}", arm)
-        return int(list(instance.arm_names).index(arm))
-    if isinstance(arm, list | tuple):
-        pair = tuple(sorted(integer(item, field) for item in arm))
-        if instance.kind != "dueling" or pair not in instance.pairs:
-            raise InputError(field, "be an arm", list(arm))
-        if list(pair) != list(arm):
-            raise InputError(field, "be written with the lower number first", list(arm))
-        return int(instance.pairs.index(pair))
-    position = integer(arm, field)
-    if position >= len(instance.showing()):
-        raise InputError(field, f"be below {len(instance.showing())}", position)
-    return position
+def _pair(instance: Any, arm: Sequence[Any], field: str) -> int:
+    """The position of a duel."""
+    pair = tuple(sorted(integer(item, field) for item in arm))
+    if instance.kind != "dueling" or pair not in instance.pairs:
+        raise InputError(field, "be an arm", list(arm))
+    if list(pair) != list(arm):
+        raise InputError(field, "be written with the lower number first", list(arm))
+    return int(instance.pairs.index(pair))

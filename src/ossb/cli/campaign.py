@@ -246,7 +246,9 @@ def retire_arm(
 @app.command("import")
 def import_(
     name: Name,
-    file: Annotated[str, typer.Argument(help="CSV or Parquet, columns arm and observation.")],
+    file: Annotated[
+        str, typer.Argument(help="CSV or Parquet, columns arm and observation; - for stdin.")
+    ],
     storage: Where = STORAGE,
     token: Token = None,
     json: Json = False,
