@@ -1,7 +1,7 @@
 """Generalised linear bandits: the mean of an arm is a known function of its index ⟨φ, x⟩.
 
 Two readings.  ``observes = "index"``: plays show the index in Gaussian noise, Y ~ N(⟨φ, x⟩, σ²),
-and earn g(⟨φ, x⟩), as in Combes, Magureanu and Proutière (2017).  ``observes = "reward"``: plays
+and earn g(⟨φ, x⟩), as in Combes, Magureanu and Proutiere (2017).  ``observes = "reward"``: plays
 show the reward itself, E[Y] = g(⟨φ, x⟩), as in Filippi, Cappé, Garivier and Szepesvári (2010),
 with the family whose canonical link g is.
 """

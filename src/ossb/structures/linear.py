@@ -1,6 +1,6 @@
 """Linear bandits: the mean of an arm is ⟨φ, x⟩, in Gaussian noise.
 
-Lattimore and Szepesvári (2017), Combes, Magureanu and Proutière (2017).  With z the part of x
+Lattimore and Szepesvári (2017), Combes, Magureanu and Proutiere (2017).  With z the part of x
 orthogonal to x* and G(η) = Σ η_x z_x z_xᵀ: minimise Σ η_x Δ_x subject to
 2σ² z_xᵀ G(η)⁻¹ z_x ≤ Δ_x² for every x not parallel to x*.
 """
