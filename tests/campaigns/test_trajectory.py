@@ -57,6 +57,22 @@ INSTANCES = {
         "arms": [[1, 1, 0], [0, 1, 1], [1, 0, 1]],
         "phi": [0.3, 0.5, 0.6],
     },
+    "an item in no arm": {
+        "structure": "combinatorial",
+        "feedback": "semi_bandit",
+        "observation": "bernoulli",
+        "arms": [[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 1, 0]],
+        "phi": [0.3, 0.5, 0.6, 0.1],
+    },
+    "graph feedback": {
+        "structure": "polytope",
+        "observation": "bernoulli",
+        "A": [[1, 1]],
+        "b": [1.5],
+        "reveals": [[1, 0], [1]],
+        "rewards": [[1, 0], [0, 1]],
+        "theta": [0.6, 0.4],
+    },
     "finite": {
         "structure": "finite",
         "parameters": [[0.3, 0.5, 0.6], [0.3, 0.8, 0.6], [0.9, 0.5, 0.6]],
@@ -166,9 +182,10 @@ def simulated_on_a_set(instance, name, seed, timing, rounds):
 def campaigned(instance, name, seed, timing, rounds):
     campaign = Campaign.open("memory://", "c", instance=instance, policy=name, seed=seed)
     noise = noise_stream(seed, instance_key(instance.to_dict()), 0)
-    waiting, several = [], getattr(instance, "feedback", "") == "semi_bandit"
+    waiting, lists = [], getattr(instance, "feedback", "") == "semi_bandit"
 
     def tell(id_, values):
+        several = lists or len(values) > 1
         campaign.tell(id_, values if several else (values[0] if values else None))
 
     def tell_what_is_due(t):
@@ -218,7 +235,7 @@ def test_late_and_batched_tells_are_those_of_the_simulator(name):
     assert_same(campaign, simulated(instance, name, 3, timing, 100))
 
 
-@pytest.mark.parametrize("name", ["hgl", "aescb", "glpg", "combinatorial-thompson"])
+@pytest.mark.parametrize("name", ["hgl", "aescb", "cucb", "glpg", "combinatorial-thompson"])
 def test_the_same_on_a_set_of_arms(name):
     instance = from_dict(INSTANCES["shortest paths"])
     timing = Timing(batch=3, delay=4)

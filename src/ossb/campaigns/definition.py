@@ -7,6 +7,7 @@ from typing import Any
 from ossb.campaigns import arrays
 from ossb.campaigns.events import FORMATS, GENESIS, chained
 from ossb.campaigns.player import Player
+from ossb.campaigns.rehearsal import rehearse
 from ossb.campaigns.rosters import is_described
 from ossb.campaigns.storage import Conflict, Storage
 from ossb.errors import InputError
@@ -61,14 +62,16 @@ def definition(
 def create(storage: Storage, wanted: dict[str, Any], now: float) -> bool:
     """Enter a new campaign; False where one of this name was entered meanwhile."""
     known: Any = from_dict(wanted["instance"])
+    player = Player(known, wanted["policy"])
     rng = policy_stream(wanted["seed"], instance_key(known.to_dict()), stream(wanted["policy"]), 0)
     content = {
         "format": FORMATS[1] if is_described(known) else FORMATS[0],
         **wanted,
-        "memory": arrays.packed(Player(known, wanted["policy"]).start()),
+        "memory": arrays.packed(player.start()),
         "rng": arrays.rng_state(rng),
     }
     event = chained(GENESIS, 1, "created", now, content)
+    rehearse(event, player)
     try:
         storage.append(wanted["name"], [event]).result()
     except Conflict:

@@ -141,7 +141,7 @@ def _gaps(view: View, estimated: Any) -> list[float | None]:
         return _gaps_of_met(view, estimated)
     own = [
         float(estimated.gap_of(estimated.arm_at(place)))
-        for place in range(len(estimated.reveals()))
+        for place in range(len(estimated.showing()))
     ]
     if player.whole:
         return list(own)
@@ -210,8 +210,9 @@ def _parameter(instance: Any, view: View, memory: Any, means: np.ndarray) -> np.
                 preferences[i, j] = means[shown[0]]
                 preferences[j, i] = 1.0 - means[shown[0]]
         return preferences
-    if hasattr(memory, "phi"):
-        return np.asarray(memory.phi)
+    for key in ("phi", "parameter"):
+        if hasattr(memory, key):
+            return np.asarray(getattr(memory, key))
     if instance.parameter == "phi" and not semi_bandit:
         found: np.ndarray = np.linalg.lstsq(instance.arms, means, rcond=None)[0]
         return found

@@ -167,8 +167,7 @@ class Player:
     def _first_step(self) -> tuple[Any, Tally, Any, Generator]:
         """Arguments of a step before anything is known."""
         reveals = self.instance.showing()
-        n_components = 1 + max(max(shown, default=-1) for shown in reveals)
-        tally = empty_tally(n_components, len(reveals))
+        tally = empty_tally(self.instance.component_count(), len(reveals))
         rng = np.random.Generator(np.random.PCG64(0))
         return self.policy, tally, self.bind(self.start()), rng
 

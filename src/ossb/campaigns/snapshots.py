@@ -43,7 +43,10 @@ def load(state: State, saved: bytes) -> None:
         state.instance = from_dict(found["instance"])
         state.reveals = state.instance.showing()
     state.meet(found.get("met", ()))
+    size = state.instance.component_count()
     state.tally = Tally(*(_unpacked(entry) for entry in found["tally"]))
+    if state.tally.counts.size != size:  # components that no arm shows were once left out
+        raise Unusable(f"the snapshot is about {state.tally.counts.size} components of {size}")
     state.memory = [_unpacked(entry) for entry in found["memory"]]
     arrays.set_rng_state(state.rng, found["rng"])
     state.decisions.load({k: _seen(v) for k, v in found["decisions"].items()})

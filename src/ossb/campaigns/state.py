@@ -45,7 +45,7 @@ class State:
             self.tally = empty_tally(instance.item_count, ROOM)
         else:
             self.reveals = instance.showing()
-            self.tally = empty_tally(_n_components(self.reveals), len(self.reveals))
+            self.tally = empty_tally(instance.component_count(), len(self.reveals))
         self.memory = arrays.unpacked(content["memory"])  # of the policy on the arms not retired
         self.rng = np.random.Generator(np.random.PCG64(0))
         arrays.set_rng_state(self.rng, content["rng"])
@@ -158,7 +158,7 @@ class State:
         instance: Any = from_dict(content["instance"])
         self.instance = instance
         self.reveals = self.instance.showing()
-        self.tally = empty_tally(_n_components(self.reveals), len(self.reveals))
+        self.tally = empty_tally(instance.component_count(), len(self.reveals))
         arms = np.array(content["arms"], dtype=np.int64)
         components = np.array(content["components"], dtype=np.int64)
         self.tally.plays[arms] = old.plays
@@ -180,10 +180,6 @@ class State:
     def arm_at(self, place: int) -> Any:
         """An arm as its instance calls it: the tuple of its items where arms are not listed."""
         return self.table.arms[place] if self.table is not None else self.instance.arm_at(place)
-
-
-def _n_components(reveals: Sequence[Sequence[int]]) -> int:
-    return 1 + max(max(shown, default=-1) for shown in reveals)
 
 
 def _values(observation: Any) -> list[float]:

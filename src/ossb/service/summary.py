@@ -4,7 +4,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ossb.campaigns import Campaign, Corrupt
+from ossb.campaigns import Campaign, Corrupt, Unavailable
+from ossb.errors import OssbError
+from ossb.service.logs import LOG
 
 BINS = 60
 DEFINED = ("name", "instance", "policy", "seed", "created", "closed")
@@ -14,6 +16,7 @@ JUDGED = ("rates", "stop")  # what takes time to work out
 MOST_MET = 1000  # arms of a set in one document
 SLOW_SETS = {"paths": 500, "matchings": 225}  # and items from which rates take too long here
 ROUGH = 1e-2  # relative gap of their rates
+FAILED = "the server failed to show it; its log says why"
 DAMAGED: dict[str, Any] = {
     **dict.fromkeys(("instance", "seed", "created", "arms", "plays", "means", "leader")),
     **dict.fromkeys(("phases", "components", *JUDGED)),
@@ -86,13 +89,19 @@ def most_played(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def listed(names: Iterable[str], look: Callable[[str], dict[str, Any]]) -> list[dict[str, Any]]:
-    """Campaigns in a list; a damaged one says so, and keeps nobody from the others."""
+    """Campaigns in a list; one that cannot be shown says so, and keeps nobody from the others."""
     entries = []
     for name in names:
         try:
             entries.append(look(name))
         except Corrupt as error:
             entries.append({**DAMAGED, "name": name, "error": str(error)})
+        except Unavailable:  # the store, and so all of them
+            raise
+        except Exception as error:
+            LOG.exception("failed", extra={"fields": {"campaign": name}})
+            reason = str(error) if isinstance(error, OssbError) else FAILED
+            entries.append({**DAMAGED, "structure": "failed", "name": name, "error": reason})
     return entries
 
 

@@ -115,6 +115,10 @@ class Instance:
         shown: list[list[int]] = self.reveals()  # type: ignore[attr-defined]
         return shown
 
+    def component_count(self) -> int:
+        """How many components there are, those that no arm shows included."""
+        return 1 + max(max(shown, default=-1) for shown in self.showing())
+
     def foresight(self) -> tuple[float, float]:
         """The ``horizon_factor`` and ``front`` that ``hgl`` takes by itself."""
         return 2.0, 0.0

@@ -178,6 +178,10 @@ class Combinatorial(Instance):
             return [[arm] for arm in range(len(self.arms))]
         return [np.flatnonzero(arm).tolist() for arm in self.arms]
 
+    def component_count(self) -> int:
+        """The items, or the sums over the listed arms."""
+        return len(self.arms) if self.feedback == "bandit" else self.item_count
+
     @cached_property
     def rewards(self) -> np.ndarray:
         """Of the listed arms, signed so that more is better."""

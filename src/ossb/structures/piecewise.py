@@ -214,6 +214,9 @@ class Piecewise(Instance):
             return [[arm] for arm in range(len(self.incidence))]
         return [list(shown) for shown in self.reveals]
 
+    def component_count(self) -> int:
+        return int(self.incidence.shape[1])
+
     def arm_at(self, position: int) -> Arm:
         return int(position)
 
