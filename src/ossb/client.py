@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from ossb.errors import InputError, OssbError
 
 AGAIN = (408, 429, 502, 503, 504)  # statuses after which the same call may succeed
-ROWS = 2000  # of data from before, in one call
+ROWS, PART = 10_000, 900_000  # rows and bytes of data from before, in one call
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
 
 JITTER = random.Random()  # a stream of its own: the caller's seeds are the caller's
@@ -170,14 +170,22 @@ class Client:
         """Play an arm no more; what it showed is kept."""
         self._call("POST", _path(name, "retire"), {"arm": arm})
 
-    def import_rows(self, name: str, rows: Iterable[tuple[Any, Any]], source: str = "") -> int:
-        """Take in data from before; ``ServiceError`` 409 where the campaign moves meanwhile."""
-        pairs = [list(row) for row in rows]
+    def import_rows(
+        self, name: str, rows: Iterable[tuple[Any, Any]], source: str = "", once: bool = False
+    ) -> int:
+        """Take in data from before, all or nothing; returns how many rows.
+
+        ``ServiceError`` 409 where the campaign moves meanwhile.  With ``once``, none where the
+        newest event took in as many rows from the same ``source``.
+        """
+        parts = _parts(rows)
+        taken, upload = 0, uuid.uuid4().hex
         after = self.campaign(name)["events"]
-        for first in range(0, len(pairs), ROWS):
-            body = {"rows": pairs[first : first + ROWS], "after": after, "source": source}
-            after = self._call("POST", _path(name, "import"), body)["events"]
-        return len(pairs)
+        for number, pairs in enumerate(parts):
+            part = {"upload": upload, "number": number, "last": number == len(parts) - 1}
+            body = {"rows": pairs, "after": after, "source": source, "once": once, "part": part}
+            taken = int(self._call("POST", _path(name, "import"), body)["rows"])
+        return taken
 
     def history(self, name: str, start: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """Decisions with what was told, from number ``start`` on."""
@@ -257,6 +265,24 @@ def _written(body: Any) -> bytes:
         raise InputError("observation", "be finite", "nan or infinity") from None
     except (AttributeError, TypeError) as error:
         raise InputError("observation", f"be a number or a list of numbers: {error}") from None
+
+
+def _parts(rows: Iterable[tuple[Any, Any]]) -> list[list[list[Any]]]:
+    """Rows in the pieces that one call each may have."""
+    parts: list[list[list[Any]]] = []
+    room = 0
+    for i, (arm, observation) in enumerate(rows):
+        pair = [arm, observation]
+        try:
+            size = len(_written(pair)) + 2
+        except InputError as error:
+            raise InputError(f"rows[{i}].{error.field}", error.must) from None
+        if not parts or size > room or len(parts[-1]) == ROWS:
+            parts.append([])
+            room = PART
+        parts[-1].append(pair)
+        room -= size
+    return parts
 
 
 def _path(name: str, rest: str = "") -> str:

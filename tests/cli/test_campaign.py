@@ -101,6 +101,19 @@ def test_arms_and_data_from_before(campaign, tmp_path):
     assert campaign("retire-arm", "first", 99) == 2
 
 
+def test_the_same_file_again_counts_once(campaign, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("arm,observation\n0,1\n1,0\n")
+    assert campaign("import", "first", log) == 0
+    assert campaign("import", "first", log) == 0
+    assert "0 rows taken in by campaign first: it took in the 2 rows" in campaign.out
+    log.write_text("arm,observation\n0,1\n1,1\n")  # other contents
+    assert campaign("import", "first", log, "--json") == 0
+    assert json.loads(campaign.out) == {"rows": 2}
+    assert campaign("show", "first", "--json") == 0
+    assert json.loads(campaign.out)["plays"] == [2, 2, 0]
+
+
 def test_data_from_standard_input(campaign, ossb):
     log = "arm,observation\n0,1\n1,0\n"
     assert ossb("campaign", "import", "first", "-", stdin=log) == 0
@@ -199,6 +212,18 @@ def test_all_of_it_through_a_service(ossb, tmp_path, monkeypatch):
         log = tmp_path / "log.csv"
         log.write_text("arm,observation\n0,1\n1,0\n")
         assert ossb("campaign", "import", "é", log) == 0
+        assert ossb("campaign", "import", "é", log) == 0
+        assert ossb.out.startswith("0 rows taken in")
+        half = tmp_path / "half.csv"
+        half.write_text("arm,observation\n" + "0,1\n" * 12_399 + "0,7\n" + "0,1\n" * 100)
+        assert ossb("campaign", "import", "é", half) == 2
+        assert "`rows[12399].observation` must be a possible bernoulli observation" in ossb.err
+        assert ossb("campaign", "show", "é", "--json") == 0
+        assert sum(json.loads(ossb.out)["plays"]) == 3  # one told, two taken in
+        keep = tmp_path / "keep.csv"
+        keep.write_text("precious")
+        assert ossb("campaign", "export", "none", "--out", keep) == 2
+        assert keep.read_text() == "precious"
         assert ossb("campaign", "add-arm", "é") == 0
         assert ossb("campaign", "add-arm", "é", "[]") == 2
         assert ossb("campaign", "retire-arm", "é", 0) == 0

@@ -77,10 +77,12 @@ class Changes:
 
         self._journal.change(retire)
 
-    def import_rows(self, rows: Iterable[Row], source: str = "", after: int | None = None) -> int:
+    def import_rows(
+        self, rows: Iterable[Row], source: str = "", after: int | None = None, once: bool = False
+    ) -> int:
         """Take in logged data, pairs of an arm and an observation; returns how many.
 
-        The tally is what telling them one by one would make it.
+        The tally is what telling them one by one would make it; one bad row, and none counts.
 
         Parameters
         ----------
@@ -89,19 +91,51 @@ class Changes:
         after
             The number of the newest event: ``Conflict`` if there is a newer one, so that who is
             not sure whether they were taken in may try again.
+        once
+            Take in nothing if the newest event took in as many rows from the same ``source``.
         """
         rows = list(rows)
 
         def take_in(state: State) -> tuple[int, Future[None] | None]:
-            if state.closed:
-                raise Closed(f"campaign {self.name!r} is closed")
-            if after is not None and after != state.number:
-                raise Conflict(f"the newest event of campaign {self.name!r} is {state.number}")
-            if not rows:
-                return 0, self._journal.newest
+            self._check_stands(state, after)
             intake = Intake(state)
             intake.add(rows)
-            content = {"source": source, **intake.content()}
-            return len(rows), self._journal.record("imported", self._clock(), content)
+            return self._enter(state, intake, source, once)
 
         return self._journal.change(take_in)
+
+    def begin_import(self, after: int | None = None) -> Intake:
+        """Rows to be added up aside, in parts, and then taken in all at once."""
+        with self._journal.look() as state:
+            self._check_stands(state, after)
+            return Intake(state)
+
+    def finish_import(self, intake: Intake, source: str = "", once: bool = False) -> int:
+        """Take in what was added up; ``Conflict`` if the campaign has moved since it began."""
+
+        def take_in(state: State) -> tuple[int, Future[None] | None]:
+            self._check_stands(state, intake.after)
+            return self._enter(state, intake, source, once)
+
+        return self._journal.change(take_in)
+
+    def _check_stands(self, state: State, after: int | None) -> None:
+        if state.closed:
+            raise Closed(f"campaign {self.name!r} is closed")
+        if after is not None and after != state.number:
+            raise Conflict(f"the newest event of campaign {self.name!r} is {state.number}")
+
+    def _enter(
+        self, state: State, intake: Intake, source: str, once: bool
+    ) -> tuple[int, Future[None] | None]:
+        if not intake.rows or (once and self._was_entered(state, intake.rows, source)):
+            return 0, self._journal.newest
+        content = {"source": source, **intake.content()}
+        return intake.rows, self._journal.record("imported", self._clock(), content)
+
+    def _was_entered(self, state: State, rows: int, source: str) -> bool:
+        newest = self._journal.event(state.number)
+        if newest.kind != "imported":
+            return False
+        before = newest.content
+        return bool(before["source"] == source and before["rows"] == rows)

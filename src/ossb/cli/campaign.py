@@ -253,18 +253,25 @@ def import_(
     token: Token = None,
     json: Json = False,
 ) -> None:
-    """Take in data from before the campaign.
+    """Take in data from before the campaign, all rows or none.
+
+    The same file again, with nothing in between, counts once.
 
     Example: ossb campaign import prices before.csv
     """
+    import hashlib
     from pathlib import Path
 
     from ossb.campaigns import read_rows
 
     rows = read_rows(file)
+    content = hashlib.sha256(repr(rows).encode("utf-8", "backslashreplace")).hexdigest()
     with campaigns(storage, token) as store:
-        taken = store.import_rows(name, rows, Path(file).name)
-    _said({"rows": taken}, f"{counted(taken, 'row')} taken in by campaign {name}", json)
+        taken = store.import_rows(name, rows, f"{Path(file).name} {content[:16]}")
+    said = f"{counted(taken, 'row')} taken in by campaign {name}"
+    if taken < len(rows):
+        said += f": it took in the {counted(len(rows), 'row')} of this file just before"
+    _said({"rows": taken}, said, json)
 
 
 @app.command()

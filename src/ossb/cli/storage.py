@@ -100,7 +100,7 @@ class InStore:
         self._campaign(name).retire_arm(arm)
 
     def import_rows(self, name: str, rows: list[tuple[Any, Any]], source: str) -> int:
-        return int(self._campaign(name).import_rows(rows, source))
+        return int(self._campaign(name).import_rows(rows, source, once=True))
 
     def history(self, name: str) -> Iterator[dict[str, Any]]:
         campaign = self._campaign(name)
@@ -145,7 +145,7 @@ class BehindService:
         self._client.retire_arm(name, arm)
 
     def import_rows(self, name: str, rows: list[tuple[Any, Any]], source: str) -> int:
-        return int(self._client.import_rows(name, rows, source))
+        return int(self._client.import_rows(name, rows, source, once=True))
 
     def history(self, name: str) -> Iterator[dict[str, Any]]:
         return _pages(lambda start: self._client.history(name, start, PAGE))

@@ -15,6 +15,7 @@ from ossb.errors import OssbError
 from ossb.service import page
 from ossb.service.answers import Refusal, refusal
 from ossb.service.call import Call
+from ossb.service.imports import Imports
 from ossb.service.logs import LOG, say
 from ossb.service.metrics import Metrics
 from ossb.service.registry import Registry
@@ -49,6 +50,7 @@ class Service:
     def __init__(self, storage: Storage, local: bool = True) -> None:
         self.registry = Registry(storage)
         self.tokens = Tokens(storage)
+        self.imports = Imports()
         self.metrics = Metrics()
         self.stopping = False
         self._local = local

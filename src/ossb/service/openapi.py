@@ -76,6 +76,24 @@ CREATED = {
 TOKEN = {"id": "9f86d081884c", "scope": "write", "campaign": "headlines", "created": 1.7e9}
 RESULTS = {"results": [{"id": "0-9f86d081", "status": "recorded"}]}
 VOIDED = {"results": [{"id": "0-9f86d081", "status": "voided"}]}
+IMPORT = {
+    "source": {"type": "string"},
+    "once": {
+        "type": "boolean",
+        "description": "Nothing where the newest event took in as many rows of the same source.",
+    },
+    "part": {
+        **_object(
+            {
+                "upload": {"type": "string", "minLength": 1, "maxLength": 100},
+                "number": {"type": "integer", "minimum": 0},
+                "last": {"type": "boolean"},
+            }
+        ),
+        "description": "Where the rows come in several calls: which one this is, from 0 on. None "
+        "counts before the last is there; errors count rows over all of them.",
+    },
+}
 BRIEF = {
     "name": "brief",
     "in": "query",
@@ -234,12 +252,9 @@ def schema() -> dict[str, Any]:
         },
         f"{of}/import": {
             "post": _call(
-                "Data from before, if event `after` is the newest (scope admin)",
+                "Data from before, all or nothing, if event `after` is the newest (scope admin)",
                 {"200": _answer("Taken in", {"rows": 2, "events": 2})},
-                _object(
-                    {"rows": {"type": "array"}, "after": {"type": "integer"}},
-                    {"source": {"type": "string"}},
-                ),
+                _object({"rows": {"type": "array"}, "after": {"type": "integer"}}, IMPORT),
                 {"rows": [[0, 1], [2, 0]], "after": 1, "source": "log.csv"},
                 (NAME,),
             )

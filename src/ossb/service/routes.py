@@ -11,6 +11,7 @@ from ossb.fields import integer, number, text
 from ossb.service import sizes, strict
 from ossb.service.answers import Refusal, as_refusal, document
 from ossb.service.call import BATCH, BODY, Call, too_large
+from ossb.service.imports import read_part
 from ossb.service.openapi import schema
 from ossb.service.stream import events
 from ossb.service.summary import judged, listed, short
@@ -186,18 +187,27 @@ async def retire_arm(call: Call) -> Response:
 
 async def import_rows(call: Call) -> Response:
     body = await call.json(BATCH)
-    strict.keys(body, ("rows", "after"), ("source",))
+    strict.keys(body, ("rows", "after"), ("source", "once", "part"))
     rows, after = body["rows"], integer(body["after"], "after")
     if not isinstance(rows, list):
         raise InputError("rows", "be a list of pairs", rows)
     for i, row in enumerate(rows):
         if not isinstance(row, list) or len(row) != 2:
             raise InputError(f"rows[{i}]", "be an arm and an observation", row)
-    source = text(body.get("source", ""), "source")
+    source, once = text(body.get("source", ""), "source"), body.get("once", False)
+    if not isinstance(once, bool):
+        raise InputError("once", "be true or false", once)
+    part = read_part(body["part"]) if "part" in body else None
 
     def take_in() -> dict[str, int]:
         campaign = call.service.registry.campaign(call.name)
-        return {"rows": campaign.import_rows(rows, source, after), "events": campaign.number}
+        if part is not None:
+            taken: dict[str, int] = call.service.imports.take(
+                campaign, part, rows, after, source, once
+            )
+            return taken
+        count = campaign.import_rows(rows, source, after, once)
+        return {"rows": count, "events": campaign.number}
 
     taken = await call.work(take_in)
     call.service.registry.changed(call.name)
@@ -300,10 +310,7 @@ def _tells(body: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _one(entry: dict[str, Any], where: str) -> tuple[str, Any]:
-    try:
-        strict.keys(entry, ("id", "observation"))
-    except InputError as error:
-        raise InputError(where + error.field, error.must) from None
+    strict.keys(entry, ("id", "observation"), where=where)
     return text(entry["id"], f"{where}id"), entry["observation"]
 
 

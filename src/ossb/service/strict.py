@@ -39,16 +39,19 @@ def decode(body: bytes) -> dict[str, Any]:
     return found
 
 
-def keys(body: dict[str, Any], needed: Iterable[str], optional: Iterable[str] = ()) -> None:
-    """Refuse keys that are missing or that nobody knows."""
+def keys(
+    body: dict[str, Any], needed: Iterable[str], optional: Iterable[str] = (), where: str = ""
+) -> None:
+    """Refuse keys that are missing or that nobody knows; ``where`` the object stands."""
     needed = list(needed)
     known = [*needed, *optional]
     for key in body:
         if key not in known:
-            raise InputError(_shown(key), f"not be given: the keys are {', '.join(known)}")
+            must = f"not be given: the keys are {', '.join(known)}"
+            raise InputError(where + _shown(key), must)
     for key in needed:
         if key not in body:
-            raise InputError(key, "be given")
+            raise InputError(where + key, "be given")
 
 
 def _depth(body: bytes) -> int:
