@@ -7,6 +7,7 @@ install is said to, and left out.  A quick run writes no page unless it is told 
 """
 
 import argparse
+import ast
 import datetime
 import json
 import os
@@ -14,6 +15,7 @@ import platform
 import subprocess
 import sys
 import venv
+from importlib.metadata import version
 from pathlib import Path
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -129,6 +131,13 @@ def policy_table(rows):
     return lines
 
 
+def explained(script):
+    """What a benchmark measures and what its columns are: its docstring, without its usage."""
+    text = ast.get_docstring(ast.parse((HERE / script).read_text("utf-8")))
+    parts = [part for part in text.split("\n\n")[1:] if not part.startswith("    ")]
+    return "\n\n".join(parts).replace("``", "`")
+
+
 def solver_tables(quick):
     """What the benchmarks of the bounds print, by title."""
     found = {}
@@ -139,7 +148,7 @@ def solver_tables(quick):
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode != 0:
             sys.exit(f"{script} failed:\n{run.stderr}")
-        found[title] = (f"benchmarks/{script} {' '.join(arguments)}", run.stdout.strip("\n"))
+        found[title] = (" ".join([script, *arguments]), run.stdout.strip("\n"))
     return found
 
 
@@ -167,20 +176,35 @@ Policies of one name share an idea; constants may differ, and river's `ucb1` is 
 """
 
 
+BOUNDS = """\
+## Bounds, against general solvers
+
+The same value by a general solver, in the same run.  *Ratio* and × are its time over
+ours; *difference* is how far its value is from ours, which is certified.
+
+The solvers are CVXPY {cvxpy}, Clarabel {clarabel} and HiGHS {highspy}.  They are libraries, called
+from the same process on the same arrays, so that they run in the project's own environment, whose
+versions are those of `constraints.txt`: another environment would be another process, and time
+would go into handing the problems over.
+"""
+
+
+def solver_sections(tables):
+    """The tables of the bounds, each with its command and its method, in lines of Markdown."""
+    lines = []
+    for title, (command, printed) in tables.items():
+        lines += [f"### {title}", "", f"`python benchmarks/{command}`", ""]
+        lines += [explained(command.split()[0]), "", "```text", printed, "```", ""]
+    return lines
+
+
 def page(rows, notes, tables, rounds):
     """The page, whole."""
     text = METHOD.format(n_arms=len(MEANS), low=min(MEANS), high=max(MEANS), rounds=rounds)
     lines = [text, *policy_table(rows), ""]
     lines += [f"{note}\n" for note in notes]
-    lines += [
-        "## Bounds, against general solvers",
-        "",
-        "The same value by a general solver, in the same run.  *Ratio* and × are its time over",
-        "ours; *difference* is how far its value is from ours, which is certified.",
-        "",
-    ]
-    for title, (command, printed) in tables.items():
-        lines += [f"### {title}", "", f"`python {command}`", "", "```text", printed, "```", ""]
+    lines += [BOUNDS.format(**{name: version(name) for name in ("cvxpy", "clarabel", "highspy")})]
+    lines += solver_sections(tables)
     lines += [
         "## Where",
         "",

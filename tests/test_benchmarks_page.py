@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -49,18 +50,42 @@ def test_its_text_is_the_generators(peers):
     text = PAGE.read_text("utf-8")
     means = {"n_arms": len(peers.MEANS), "low": min(peers.MEANS), "high": max(peers.MEANS)}
     assert text.startswith(peers.METHOD.format(**means, rounds=peers.FULL))
-    for title, (script, *_) in peers.SOLVERS.items():
-        assert f"### {title}\n\n`python benchmarks/{script} " in text
-        assert (ROOT / "benchmarks" / script).is_file()
+    used = re.search(r"CVXPY (\S+), Clarabel (\S+) and HiGHS (\S+)\.  They", text)
+    assert peers.BOUNDS.format(cvxpy=used[1], clarabel=used[2], highspy=used[3]) in text
+    for title, (script, *arguments) in peers.SOLVERS.items():
+        command = " ".join([script, *arguments])
+        (wanted,) = peers.solver_sections({title: (command, "TABLE")})[4:5]
+        assert f"### {title}\n\n`python benchmarks/{command}`\n\n{wanted}\n\n```text\n" in text
+
+
+COLUMNS = {
+    "linear.py": "K, d|ours|Clarabel|CVXPY|difference",
+    "semi_bandit.py": "m|d|uniform|tie1e-4|median|p99|CVXPY ms|differs",
+    "generic.py": "value|gap|rounds|cold|kept|warm|CVXPY|ratio|largest|nan",
+    "lipschitz.py": "K|build|cold|verify|warm 1e+03|ratio|pivots|gap|difference",
+}
+
+
+def test_columns_and_units_are_explained(peers):
+    for script, *arguments in peers.SOLVERS.values():
+        said = peers.explained(script)
+        for column in COLUMNS[script].split("|"):
+            assert f"`{column}`" in said, (script, column)
+        assert ("--quick" in arguments) == ("`--quick`" in said), script
+        assert script == "linear.py" or re.search("microseconds|milliseconds", said)
+    assert "ours µs" in (ROOT / "benchmarks" / "linear.py").read_text("utf-8")
 
 
 def test_a_page_of_made_up_times(peers):
     rows = [("ucb1", "river", 8.0, (4.0, 2.0, 0.5)), ("hgl", None, None, (4.0, 2.0, 0.5))]
-    text = peers.page(rows, ["MABWiser does not run here: no"], {"T": ("x.py", "printed")}, 10)
+    tables = {"T": ("lipschitz.py --quick", "printed")}
+    text = peers.page(rows, ["MABWiser does not run here: no"], tables, 10)
     assert "| ucb1 | river | 8.0 | 4.0 | 2.0 | 0.50 | 2.0 | 4.0 | 16 |" in text
     assert "| hgl | none | | 4.0 | 2.0 | 0.50 | | | |" in text
     assert "MABWiser does not run here: no\n" in text
-    assert "### T\n\n`python x.py`\n\n```text\nprinted\n```" in text
+    assert "### T\n\n`python benchmarks/lipschitz.py --quick`\n\n`K` Bernoulli arms on " in text
+    assert " in place of 40, 40, 8 and 2.\n\n```text\nprinted\n```" in text
+    assert f"CVXPY {version('cvxpy')}, Clarabel {version('clarabel')} and HiGHS " in text
 
 
 def test_peers_are_pinned(peers):
