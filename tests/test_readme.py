@@ -11,6 +11,7 @@ from ossb.structures import STRUCTURES
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def blocks(language):
@@ -60,10 +61,23 @@ def test_commands_work(folder, monkeypatch, capsys):
     for arguments in ours:
         assert ossb(*arguments) == 0, ossb.err
     assert (folder / "rates.png").stat().st_size > 1000
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for command in commands:
         if command[0] == "make":
-            assert re.search(rf"^{command[1]}:", makefile, re.MULTILINE)
+            assert re.search(rf"^{command[1]}:", MAKEFILE, re.MULTILINE)
+
+
+def test_make_figure_runs_the_main_job(folder, monkeypatch, capsys):
+    recipe = re.search(r"^figure: install\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)[1]
+    (words,) = [shlex.split(line) for line in recipe.splitlines()]
+    assert words == ["$(BIN)/ossb", "run", "figure1"]
+    ossb = Runner(monkeypatch, capsys)
+    # the same with less to play
+    assert ossb(*words[1:], "trials=1", "horizon=50", "--workers", 1) == 0, ossb.err
+    results = folder / "results" / "figure1"
+    assert (results / "regret.png").stat().st_size > 1000
+    table = (results / "table.csv").read_text("utf-8").splitlines()
+    assert len(table) == 1 + 3 * 8  # three layouts of the arms, eight policies
+    assert "random on the sphere, t = 50, 10 trials, C(θ) = " in ossb.out
 
 
 def test_the_table_lists_every_structure_and_its_observations():

@@ -1,7 +1,7 @@
 """Build the package, install it in a clean environment, and run the quick start outside the tree.
 
-The quick start is the README's: its Python programs, and its ``ossb`` commands, with the files it
-shows.  Nothing of this checkout can be imported there.
+The quick start is the README's: its ``pip`` commands, its Python programs, and its ``ossb``
+commands, with the files it shows.  Nothing of this checkout can be imported there.
 """
 
 import os
@@ -23,6 +23,13 @@ SHIPPED = ("LICENSE", "README.md", "CHANGELOG.md", "tests/conftest.py", ".ci/run
 def blocks(language: str) -> list[str]:
     text = (ROOT / "README.md").read_text("utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def commands(program: str) -> list[list[str]]:
+    """The README's commands that begin with a program's name, in words."""
+    lines = [line for block in blocks("console") for line in block.splitlines()]
+    found = [shlex.split(line.removeprefix("$ "), comments=True) for line in lines]
+    return [words for words in found if words[0] == program]
 
 
 def run(command: list[str | Path], folder: Path) -> None:
@@ -62,8 +69,10 @@ def main() -> None:
         print("installing in a clean environment")
         venv.create(folder / "clean", with_pip=True)
         programs = folder / "clean" / ("Scripts" if os.name == "nt" else "bin")
-        pinned = ["--constraint", ROOT / "constraints.txt"]
-        run([programs / "pip", "install", "--quiet", *pinned, wheel], folder)
+        pinned = ["--quiet", "--constraint", ROOT / "constraints.txt"]
+        for words in commands("pip"):
+            wanted = [re.sub(r"^\.", str(wheel), word) for word in words[2:]]
+            run([programs / "pip", "install", *pinned, *wanted], folder)
         print("the quick start")
         work = folder / "work"
         work.mkdir()
@@ -78,11 +87,8 @@ def main() -> None:
             sys.exit(f"ossb was imported from {where}")
         for program in blocks("python"):
             run([programs / "python", "-c", program], work)
-        lines = [line for block in blocks("console") for line in block.splitlines()]
-        for line in lines:
-            words = shlex.split(line.removeprefix("$ "), comments=True)
-            if words[0] == "ossb":
-                run([programs / "ossb", *words[1:]], work)
+        for words in commands("ossb"):
+            run([programs / "ossb", *words[1:]], work)
         run([programs / "ossb", "doctor"], work)
     print("the package is fit to be released")
 

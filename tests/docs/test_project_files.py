@@ -24,7 +24,10 @@ def test_pre_commit_runs_what_the_checks_run():
     assert [hook["entry"] for hook in repository["hooks"]] == ["make check"]
     makefile = (ROOT / "Makefile").read_text("utf-8")
     assert re.search(r"^test: check$", makefile, re.MULTILINE)
-    assert re.search(r"^make test$", (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
+    steps = (ROOT / ".ci" / "run").read_text("utf-8")
+    made = re.findall(r"^make ([\w-]+)$", steps, re.MULTILINE)
+    assert made == ["test", "coverage", "release-check"]
+    assert "\nset -euo pipefail\n" in steps  # a step that fails ends it
 
 
 def test_every_link_between_files_leads_somewhere():
