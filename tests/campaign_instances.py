@@ -1,4 +1,4 @@
-"""A small instance of every structure that a campaign may have, each with a policy that plays it."""
+"""A small instance of every structure that a campaign may have, and a policy that plays it."""
 
 CYCLE = [[0, 1], [1, 2], [2, 3], [3, 0]]
 ARMS = [[1, 0], [0, 1], [0.8, 0.7]]

@@ -118,6 +118,16 @@ def test_detours_of_a_path(seed):
             assert arm_set.follow(best, detour.tolist()) == arm
 
 
+@pytest.mark.parametrize("weight", [np.nan, -np.inf])
+def test_weights_without_a_best_path_are_refused(weight):
+    """They once made the walk along the best path go round for ever."""
+    arm_set, weights = Paths(DAG, 0, 4), np.full(len(DAG), weight)
+    with pytest.raises(ArithmeticError, match="no path has a finite weight"):
+        arm_set.maximize(weights)
+    with pytest.raises(ArithmeticError, match="no path has a finite weight"):
+        arm_set.maximize_with(weights, 4)
+
+
 def test_one_arm_only():
     assert MSets(2, 2).runner_up(np.ones(2), (0, 1)) is None
     assert Paths([(0, 1)], 0, 1).runner_up(np.ones(1), (0,)) is None

@@ -1,10 +1,14 @@
 """What may be told: a number, or a list where an arm shows several components."""
 
+import math
+from itertools import cycle
+
 import pytest
 
 from ossb.campaigns import Campaign, Told
 from ossb.campaigns.snapshots import fingerprint
 from ossb.errors import InputError
+from ossb.service.summary import summary
 
 GRAPH = {  # arm 0 shows both components, the second one first; arm 1 one, arm 2 none
     "structure": "polytope",
@@ -19,6 +23,16 @@ ITEMS = {
     "feedback": "semi_bandit",
     "observation": "bernoulli",
     "arms": [[0, 0], [1, 0], [1, 1]],
+}
+
+HUGE = [1.7e308, -1.7e308, 1e200, 1.1e50]
+ROADS = {
+    "structure": "combinatorial",
+    "feedback": "semi_bandit",
+    "arm_set": "paths",
+    "edges": [[0, 1], [0, 2], [1, 3], [2, 3], [1, 2]],
+    "source": 0,
+    "target": 3,
 }
 
 
@@ -81,3 +95,37 @@ def test_an_arm_without_items_is_told_an_empty_list_or_nothing(clock):
     assert campaign.describe()["rounds"] == 3
     with pytest.raises(InputError, match="list of 0 numbers"):
         campaign.import_rows([(0, [1])])
+
+
+@pytest.mark.parametrize("value", HUGE)
+@pytest.mark.parametrize("instance", [{"structure": "classical", "n_arms": 2}, ROADS])
+def test_what_is_beyond_the_range_is_refused(instance, value, clock):
+    campaign = opened(instance, clock)
+    (decision,) = campaign.ask()
+    lists = isinstance(decision.arm, list)
+    before = print_of(campaign)
+    told = [0.0] * (len(decision.arm) - 1) + [value] if lists else value
+    with pytest.raises(InputError, match=r"observation.* must lie in \[-1e\+50, 1e\+50\]"):
+        campaign.tell(decision.id, told)
+    with pytest.raises(InputError, match=r"rows\[0\]\.observation"):
+        campaign.import_rows([(decision.arm, told)])
+    assert print_of(campaign) == before
+
+
+@pytest.mark.parametrize("sigma", [1e-40, 1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("pattern", [[1, -1, 1], [1], [1, 0, 0], [-1, 0, 1, 0]])
+@pytest.mark.parametrize("instance", [{"structure": "classical", "n_arms": 2}, ROADS])
+def test_the_largest_can_be_played_with(instance, pattern, sigma, clock):
+    campaign = opened({**instance, "sigma": sigma}, clock)
+    size, values = 1e50 * min(1.0, sigma), cycle(pattern)
+    for _ in range(6):
+        (decision,) = campaign.ask()
+        if isinstance(decision.arm, list):
+            campaign.tell(decision.id, [size * next(values) for _ in decision.arm])
+        else:
+            campaign.tell(decision.id, size * next(values))
+    found = summary(campaign)
+    assert all(mean is None or math.isfinite(mean) for mean in found["means"])
+    assert found["stop"]["statistic"] is not None
+    campaign.void(decision.id)
+    assert all(mean is None or math.isfinite(mean) for mean in campaign.describe()["means"])

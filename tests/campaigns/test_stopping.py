@@ -73,6 +73,27 @@ def test_a_clear_leader_is_found(clock):
     assert campaign.stop(0.05)["threshold"] == threshold(np.full(2, 100), 0.05 / 6, 3)
 
 
+def test_what_overflows_is_no_reason_to_stop():
+    instance = from_dict({"structure": "classical", "n_arms": 2})
+    tally = empty_tally(2, 2)
+    tally.counts[:] = 3
+    for means in ([1.7e308, -1.7e308], [math.inf, 0.0], [math.nan, 0.0]):
+        tally.means[:] = means
+        found = stopping(View(Player(instance, {"name": "hgl"}), tally, 2, 0, 2), 0.05)
+        assert (found["statistic"], found["met"]) == (None, False)
+        assert "beyond the range" in found["reason"]
+
+
+def test_nothing_left_to_contradict_the_leader_is_one():
+    """One success excludes the only other parameter, under which there are none."""
+    keys = {"structure": "finite", "observation": "bernoulli", "parameters": [[0.5, 0], [0, 0.5]]}
+    campaign = Campaign.open("memory://", "c", instance=keys)
+    campaign.import_rows([(0, 1)])
+    found = campaign.stop(0.05)
+    assert (found["statistic"], found["met"]) == (None, True)
+    assert found["reason"] == "every alternative is ruled out"
+
+
 CLOSE = {  # instances on which the best arm is hard to tell, so that errors would show
     "classical": {"structure": "classical", "theta": [0.0, 0.1], "sigma": 1.0},
     "bernoulli": {"structure": "classical", "observation": "bernoulli", "theta": [0.5, 0.55]},

@@ -9,6 +9,7 @@ from ossb import fields as read
 from ossb.arm_sets.base import Items
 from ossb.errors import InputError
 
+_NO_PATH = "no path has a finite weight: the weights are NaN or beyond the range of doubles"
 MOST_NODES = 1_000_000  # each has a list, whether an edge leads there or not
 
 
@@ -121,6 +122,8 @@ class Paths:
     def _walk_back(self, last: np.ndarray, node: int) -> list[int]:
         path = []
         while node != self.source:
+            if last[node] < 0:
+                raise ArithmeticError(_NO_PATH)
             path.append(int(last[node]))
             node = int(self.edges[last[node], 0])
         return path
@@ -128,6 +131,8 @@ class Paths:
     def _walk_on(self, first: np.ndarray, node: int) -> list[int]:
         path = []
         while node != self.target:
+            if first[node] < 0:
+                raise ArithmeticError(_NO_PATH)
             path.append(int(first[node]))
             node = int(self.edges[first[node], 1])
         return path

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ossb.arm_sets.base import Items
+from ossb.campaigns.observations import largest
 from ossb.campaigns.player import Player
 from ossb.campaigns.stopping import threshold
 from ossb.certificates import to_certificate
@@ -16,6 +17,8 @@ from ossb.instances import from_dict
 from ossb.models.base import WEAKEST
 from ossb.structures.base import bound
 from ossb.tally import Tally
+
+BEYOND = "the likelihood ratio is beyond the range of doubles"
 
 
 class View(NamedTuple):
@@ -71,16 +74,18 @@ def stopping(view: View, delta: float) -> dict[str, Any]:
         return {**answer, "met": True, "reason": "there is one arm"}
     if not view.tally.counts.any():
         return {**answer, "statistic": 0.0, "reason": "nothing was told yet"}
+    if not np.abs(view.tally.means).max() <= largest(instance):  # NaN is not
+        return {**answer, "reason": BEYOND}
     statistic = (_evidence_of_set if described else _evidence)(instance, view.tally)
     # each set of arms that there ever was has its share of δ: Σ 1 / ((k + 1)(k + 2)) = 1
     share = delta if not view.added else delta / ((view.added + 1) * (view.added + 2))
     level = threshold(view.tally.counts, share, view.components)
-    answer.update(
-        statistic=statistic if math.isfinite(statistic) else None,
-        threshold=level,
-        met=bool(statistic > level),
-    )
-    return answer
+    answer["threshold"] = level
+    if math.isfinite(statistic):
+        return {**answer, "statistic": statistic, "met": bool(statistic > level)}
+    if statistic == math.inf:  # nothing is left that could contradict the leader
+        return {**answer, "met": True, "reason": "every alternative is ruled out"}
+    return {**answer, "reason": BEYOND}
 
 
 def _has_one_arm(player: Player) -> bool:

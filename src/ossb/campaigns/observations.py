@@ -9,6 +9,12 @@ from ossb.fields import number
 from ossb.words import counted
 
 WHOLE = ("bernoulli", "poisson")  # families of whole numbers: so are their sums
+LARGEST = 1e50  # in size: products of six of them, divided by a standard deviation, are doubles
+
+
+def largest(instance: Any) -> float:
+    """The largest observation in size that is taken; what is computed from it stays finite."""
+    return LARGEST * min(1.0, float(instance.sigma))
 
 
 class Observations:
@@ -17,6 +23,7 @@ class Observations:
     def __init__(self, state: State) -> None:
         self._state = state
         self._family = state.instance.plain_family
+        self._largest = largest(state.instance)
         self._always = getattr(state.instance, "feedback", "") == "semi_bandit"
 
     def are_lists(self, components: Sequence[int]) -> bool:
@@ -52,6 +59,8 @@ class Observations:
         if not self._family.covers(found):
             kind = self._state.instance.observation
             raise InputError(field, f"be a possible {kind} observation", found)
+        if abs(found) > self._largest:
+            raise InputError(field, f"lie in [{-self._largest:g}, {self._largest:g}]", found)
         return found
 
 
