@@ -296,6 +296,35 @@ def test_arms_come_and_go(campaign):
     assert campaign.get(FIRST).json() == stands
 
 
+def test_a_batch_that_contradicts_itself_names_the_later_tell(campaign):
+    ids = [d["id"] for d in campaign.post(f"{FIRST}/ask", {"n": 2}).json()["decisions"]]
+    told = [(ids[1], 0), (ids[0], 0), (ids[0], 1)]
+    tells = [{"id": id_, "observation": value} for id_, value in told]
+    refused = campaign.post(f"{FIRST}/tell", {"tells": tells})
+    assert (refused.status_code, refused.json()["error"]["field"]) == (409, "tells[2].observation")
+    assert sum(campaign.get(FIRST).json()["plays"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"instance": {"structure": "classical"}}, "instance.theta"),
+        ({"instance": {**INSTANCE, "name": 1}}, "instance.name"),
+        ({"instance": {**INSTANCE, "n_arms": -1}}, "instance.n_arms"),
+        ({"policy": {"name": "ossb", "epsilon": -1}}, "policy.epsilon"),
+        ({"policy": {"name": "ossb", "eps": 1}}, "policy.eps"),
+        ({"policy": {"name": "osub"}}, "policy"),
+        ({"seed": -1}, "seed"),
+        ({"name": ""}, "name"),
+    ],
+)
+def test_what_is_wrong_with_a_definition_is_named(http, change, field):
+    refused = http.post("/v1/campaigns", {**BODY, **change})
+    error = refused.json()["error"]
+    assert (refused.status_code, error["field"]) == (400, field)
+    assert f"`{field}` must" in error["message"]
+
+
 def test_data_from_before(campaign):
     rows = [[0, 1], [0, 0], [2, 1]]
     taken = campaign.post(f"{FIRST}/import", {"rows": rows, "after": 1, "source": "log.csv"})

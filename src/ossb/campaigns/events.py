@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ossb.campaigns.texts import HALF, is_half, leaves
 from ossb.errors import InputError
 
 FORMATS = (1, 2)  # the second where arms are not listed, and numbered as they are met
@@ -49,9 +50,8 @@ def chained(previous: str, number: int, kind: str, time: float, content: dict[st
     try:
         return Event(number, kind, time, body, digest(previous, number, kind, time, body))
     except UnicodeEncodeError:
-        raise InputError(
-            "text", "be text that UTF-8 can write: it holds half a character"
-        ) from None
+        where = next(place for place, value in leaves(content) if is_half(value))
+        raise InputError(where, HALF) from None
 
 
 def digest(previous: str, number: int, kind: str, time: float, body: str) -> str:

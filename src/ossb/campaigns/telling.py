@@ -12,7 +12,11 @@ from ossb.errors import OssbError
 
 
 class Told(OssbError):
-    """The decision was told another value."""
+    """The decision was told another value; ``place`` is where among several tells."""
+
+    def __init__(self, message: str, place: int = 0) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 def place_of(state: State, id_: Any, field: str) -> int:
@@ -45,7 +49,7 @@ def sorted_out(
             statuses.append("recorded")
             continue
         if before != value_of(value):
-            raise Told(f"decision {id_} was told another value; nothing was changed")
+            raise Told(f"decision {id_} was told another value; nothing was changed", i)
         statuses.append("same")
     return statuses, list(fresh.items())
 

@@ -41,6 +41,14 @@ def refusal(error: OssbError) -> Response:
     return document(content, known.status, known.headers)
 
 
+def within(where: str, error: InputError) -> InputError:
+    """An error about something that stands within something else, named so."""
+    message = str(error).replace(f"`{error.field}`", f"`{where}{error.field}`", 1)
+    named = InputError(where + error.field, error.must)
+    named.args = (message,)
+    return named
+
+
 def as_refusal(error: OssbError) -> Refusal:
     """Which status an error has."""
     message = str(error)

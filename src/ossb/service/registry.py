@@ -12,6 +12,7 @@ from ossb.campaigns.journal import no_campaign
 from ossb.errors import InputError
 from ossb.service.summary import summary
 from ossb.service.tokens import campaign_names
+from ossb.structures.base import Instance
 
 
 class Registry:
@@ -50,7 +51,7 @@ class Registry:
         return found
 
     def create(
-        self, name: str, instance: Mapping[str, Any], policy: Any, seed: int
+        self, name: str, instance: Instance | Mapping[str, Any], policy: Any, seed: int
     ) -> tuple[Campaign, bool]:
         """A campaign, and whether it is new; ``Conflict`` if the name is another's."""
         wanted = definition(name, instance, policy, seed)

@@ -8,8 +8,9 @@ from starlette.responses import PlainTextResponse, Response
 from ossb.campaigns import Told, Unknown
 from ossb.errors import InputError
 from ossb.fields import integer, number, text
+from ossb.instances import from_dict
 from ossb.service import sizes, strict
-from ossb.service.answers import Refusal, as_refusal, document
+from ossb.service.answers import Refusal, as_refusal, document, within
 from ossb.service.call import BATCH, BODY, Call, too_large
 from ossb.service.imports import read_part
 from ossb.service.openapi import schema
@@ -38,7 +39,13 @@ async def create(call: Call) -> Response:
     text(chosen, "policy.name" if isinstance(policy, dict) else "policy")
     sizes.check(instance)
     registry = call.service.registry
-    _, made = await call.work(registry.create, name, instance, policy, body.get("seed", 0))
+    known = await call.work(_instance, instance)
+    try:
+        _, made = await call.work(registry.create, name, known, policy, body.get("seed", 0))
+    except InputError as error:
+        if error.field.partition(".")[0] in ("name", "instance", "policy", "seed"):
+            raise
+        raise within("policy.", error) from None  # one of its parameters
     stands = await call.work(registry.summary, name, 0.05)
     return document(stands, 201 if made else 200)
 
@@ -112,8 +119,7 @@ async def tell(call: Call) -> Response:
     try:
         statuses = await call.work(record)
     except Told as error:
-        place = next((i for i, (id_, _) in enumerate(tells) if f" {id_} " in str(error)), 0)
-        field = f"tells[{place}].observation" if batch else "observation"
+        field = f"tells[{error.place}].observation" if batch else "observation"
         raise Refusal(409, "told", str(error), field) from None
     except Exception as error:
         if batch and len(tells) == 1:  # the campaign names the fields of a single tell plainly
@@ -298,6 +304,13 @@ PLAIN = {
 }
 
 
+def _instance(keys: dict[str, Any]) -> Any:
+    try:
+        return from_dict(keys)
+    except InputError as error:
+        raise within("instance.", error) from None
+
+
 def _tells(body: dict[str, Any]) -> list[tuple[str, Any]]:
     strict.keys(body, ("tells",))
     tells = body["tells"]
@@ -316,7 +329,7 @@ def _one(entry: dict[str, Any], where: str) -> tuple[str, Any]:
 
 def _rename(error: Exception) -> None:
     if isinstance(error, InputError):
-        raise InputError(f"tells[0].{error.field}", error.must) from None
+        raise within("tells[0].", error) from None
     if isinstance(error, Unknown) and as_refusal(error).code == "unknown_decision":
         raise Refusal(404, "unknown_decision", str(error), "tells[0].id") from None
 

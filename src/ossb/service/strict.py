@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from ossb.campaigns.texts import HALF, is_half, leaves, shown
 from ossb.errors import InputError
 
 DEEPEST = 8
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
+_HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def decode(body: bytes) -> dict[str, Any]:
@@ -26,17 +28,82 @@ def decode(body: bytes) -> dict[str, Any]:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError("body", f"be UTF-8: byte {error.start} is not") from None
-    try:
-        found = json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
-        )
-    except InputError:
-        raise
-    except ValueError as error:
-        raise InputError("body", f"be JSON: {_line(error)}") from None
+    found, doubtful = _parsed(text)
     if not isinstance(found, dict):
         raise InputError("body", "be a JSON object", found)
+    if doubtful or _HALVES.search(body):
+        _refuse_wrong(found)
     return found
+
+
+class _Wrong:
+    """Stands for a value that cannot be meant, until it is known where it stands."""
+
+    def __init__(self, must: str, text: str = "") -> None:
+        self.must, self.text = must, text
+
+    def __repr__(self) -> str:
+        return self.text or "two values"
+
+
+class _Reader:
+    """What the decoder asks about objects and numbers; ``doubtful`` once something was wrong."""
+
+    def __init__(self) -> None:
+        self.doubtful = False
+
+    def wrong(self, must: str, text: str = "") -> _Wrong:
+        self.doubtful = True
+        return _Wrong(must, text)
+
+    def object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            seen: set[str] = set()
+            for key, _ in pairs:
+                if key in seen:
+                    found[key] = self.wrong("be given once")
+                seen.add(key)
+        return found
+
+    def constant(self, text: str) -> Any:
+        return self.wrong("be finite", text)
+
+    def float(self, text: str) -> Any:
+        value = float(text)
+        return self.wrong("be finite", text) if math.isinf(value) else value
+
+    def integer(self, text: str) -> Any:
+        return int(text) if len(text) < 1000 else self.wrong("be finite", text)
+
+
+def _parsed(text: str) -> tuple[Any, bool]:
+    """What a text says, and whether something in it cannot be meant."""
+    reader = _Reader()
+    hooks: dict[str, Any] = {
+        "object_pairs_hook": reader.object,
+        "parse_constant": reader.constant,
+        "parse_float": reader.float,
+    }
+    try:
+        try:
+            return json.loads(text, **hooks), reader.doubtful
+        except json.JSONDecodeError:
+            raise
+        except ValueError:  # a number of thousands of digits
+            return json.loads(text, parse_int=reader.integer, **hooks), reader.doubtful
+    except ValueError as error:
+        raise InputError("body", f"be JSON: {_line(error)}") from None
+
+
+def _refuse_wrong(found: dict[str, Any]) -> None:
+    for place, value in leaves(found):
+        if isinstance(value, _Wrong):
+            if value.text:
+                raise InputError(place, value.must, value.text)
+            raise InputError(place, value.must)
+        if is_half(value):
+            raise InputError(place, HALF)
 
 
 def keys(
@@ -48,7 +115,7 @@ def keys(
     for key in body:
         if key not in known:
             must = f"not be given: the keys are {', '.join(known)}"
-            raise InputError(where + _shown(key), must)
+            raise InputError(where + shown(key), must)
     for key in needed:
         if key not in body:
             raise InputError(where + key, "be given")
@@ -66,34 +133,6 @@ def _depth(body: bytes) -> int:
         elif mark in b"]}":
             depth -= 1
     return deepest
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise InputError(_shown(key), "be given once")
-            seen.add(key)
-    return found
-
-
-def _constant(text: str) -> Any:
-    raise InputError("body", "hold finite numbers only", text)
-
-
-def _float(text: str) -> float:
-    value = float(text)
-    if math.isinf(value):
-        raise InputError("body", "hold finite numbers only", text)
-    return value
-
-
-def _shown(key: str) -> str:
-    """A key as it may be shown: a stranger's key can be long, and anything."""
-    plain = key.encode("ascii", "backslashreplace").decode()
-    return (plain if len(plain) <= 60 else plain[:59] + "…") or '""'
 
 
 def _line(error: Exception) -> str:
