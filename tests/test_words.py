@@ -1,6 +1,6 @@
 """Words for people."""
 
-from ossb.words import counted, hint, hint_apart
+from ossb.words import counted, hint, hint_apart, spread
 
 
 def test_one_is_not_several():
@@ -9,6 +9,13 @@ def test_one_is_not_several():
     assert counted(2000, "trial") == "2,000 trials"
     assert counted(1, "policy", "policies") == "1 policy"
     assert counted(3, "policy", "policies") == "3 policies"
+
+
+def test_one_trial_has_no_standard_error():
+    assert spread(0.1234, 2) == "0.12"
+    assert spread(0.0, 2) == "0"  # trials that do not differ
+    assert spread(0.0, 1) == "–"
+    assert spread(1234.5, 9, ",.5g") == "1,234.5"
 
 
 def test_the_nearest_name_or_none():

@@ -17,7 +17,7 @@ from ossb.experiments.tables import COLUMNS, Row, comparisons, statement
 from ossb.figures.canvas import PALETTE
 from ossb.files import replacing
 from ossb.graves_lai.bound import Bound
-from ossb.words import counted
+from ossb.words import counted, spread
 
 PACKAGES = ("ossb", "numpy", "numba", "polars", "highspy")
 
@@ -171,13 +171,16 @@ def _table(rows: list[Row]) -> str:
     }
     head = "".join(f'<th scope="col">{names.get(column, column)}</th>' for column in shown)
     body = "".join(
-        "<tr>" + "".join(f"<td>{_cell(getattr(row, column))}</td>" for column in shown) + "</tr>"
+        "<tr>" + "".join(f"<td>{_cell(row, column)}</td>" for column in shown) + "</tr>"
         for row in rows
     )
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>{body}</table></div>'
 
 
-def _cell(value: Any) -> str:
+def _cell(row: Row, column: str) -> str:
+    value = getattr(row, column)
+    if column in ("sem", "slope_sem"):
+        return spread(value, row.trials, ",.4g")
     return html.escape(value) if isinstance(value, str) else f"{value:,.4g}"
 
 

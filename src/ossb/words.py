@@ -1,4 +1,4 @@
-"""Words for people: a number with its noun, and the nearest right name."""
+"""Words for people: a number with its noun, an error, and the nearest right name."""
 
 import difflib
 from collections.abc import Iterable
@@ -7,6 +7,11 @@ from collections.abc import Iterable
 def counted(count: int, noun: str, plural: str = "") -> str:
     """``1 trial``, ``2,000 trials``."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def spread(value: float, trials: int, form: str = ".2g") -> str:
+    """A standard error of the mean, or a dash where one trial cannot have one."""
+    return format(value, form) if trials > 1 else "–"
 
 
 def hint(word: object, known: Iterable[str]) -> str:

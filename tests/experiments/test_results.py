@@ -17,6 +17,7 @@ from ossb.experiments.run import run
 from ossb.experiments.statistics import LEGENDS, Comparison
 from ossb.figures.canvas import paper_style
 from ossb.figures.experiment import draw_experiment, draw_regrets, draw_summary
+from ossb.report import page
 from ossb.structures import bound
 
 UNPROVED = {"structure": "classical", "observation": "bernoulli", "theta": [0.5, 0.2, 0.1]}
@@ -112,6 +113,18 @@ def test_tables_as_text_and_latex(results):
     body = [line for line in latex.splitlines() if line.endswith(r"\\") and "multi" not in line]
     assert {line.count(" & ") for line in body} == {3}
     assert tables._escaped("a\\b^c~") == r"a\textbackslash{}b\textasciicircum{}c\textasciitilde{}"
+
+
+def test_tables_of_one_trial_show_no_standard_error(tmp_path):
+    run(experiment(trials=1, block=1, policies=["ucb1"]), tmp_path / "out", compiled=False)
+    once = Results(tmp_path / "out")
+    found = tables.rows(once)
+    (head, line) = tables.as_text(found).splitlines()[1:3]
+    assert line.split()[head.replace("± sem", "±").split().index("±")] == "–"
+    assert tables.as_latex(found).count(r" \pm$ --") == 2 * len(found)
+    assert "\\pm 0" not in tables.as_latex(found)
+    assert once._repr_html_().count("<td>–</td>") == len(found)
+    assert page(once, found, "confidence").count("<td>–</td>") == 2 * len(found)
 
 
 def test_comparisons_of_a_group(results):

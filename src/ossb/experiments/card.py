@@ -3,10 +3,9 @@
 from html import escape
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from ossb.experiments.statistics import standard_error
 from ossb.notebook import curves, table
-from ossb.words import counted
+from ossb.words import counted, spread
 
 if TYPE_CHECKING:
     from ossb.experiments.results import Results
@@ -19,8 +18,8 @@ def card(results: "Results") -> str:
     rows = []
     for (group, policy), (_, regret) in results.curves.items():
         last = regret[:, -1]
-        spread = last.std(ddof=1) / np.sqrt(last.size) if last.size > 1 else 0.0
-        rows.append((group, policy, f"{last.mean():.4g}", f"{spread:.2g}", str(last.size)))
+        sem = spread(float(standard_error(last)), last.size)
+        rows.append((group, policy, f"{last.mean():.4g}", sem, str(last.size)))
     cells, finished = results.ledger.index(), results.ledger.finished()
     done = sum(cell["part"] in finished for cell in cells)
     title = results.experiment.title or results.experiment.name

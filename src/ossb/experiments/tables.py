@@ -11,7 +11,7 @@ import numpy as np
 
 from ossb.experiments.results import Results
 from ossb.experiments.statistics import Comparison, compare, slope, summary
-from ossb.words import counted
+from ossb.words import counted, spread
 
 COLUMNS = (
     "group",
@@ -134,8 +134,8 @@ def as_text(found: list[Row]) -> str:
                 f"{'p99':>9} {'worst':>9} {'slope':>8}"
             )
         lines.append(
-            f"  {row.policy:{width}}  {row.mean:9.4g} {row.sem:8.2g} {row.median:9.4g} "
-            f"{row.p99:9.4g} {row.worst:9.4g} {row.slope:8.3g}"
+            f"  {row.policy:{width}}  {row.mean:9.4g} {spread(row.sem, row.trials):>8} "
+            f"{row.median:9.4g} {row.p99:9.4g} {row.worst:9.4g} {row.slope:8.3g}"
         )
     return "\n".join(lines).lstrip("\n")
 
@@ -168,14 +168,19 @@ def as_latex(found: list[Row]) -> str:
         policies = [row.policy for row in found if row.group == group and row.t == times[-1]]
         for policy in policies:
             values = [cells[group, policy, t] for t in times]
-            text = " & ".join(f"${row.mean:.4g} \\pm {row.sem:.2g}$" for row in values)
-            angle = f"${values[-1].slope:.3g} \\pm {values[-1].slope_sem:.2g}$"
+            text = " & ".join(_with_error(row.mean, ".4g", row.sem, row.trials) for row in values)
+            last = values[-1]
+            angle = _with_error(last.slope, ".3g", last.slope_sem, last.trials)
             lines.append(f"{_escaped(policy)} & {text} & {angle} \\\\")
         constant = cells[group, policies[0], times[-1]].bound_per_ln_t
         if not math.isnan(constant):
             floors = " & ".join(f"${constant * math.log(t):.4g}$" for t in times)
             lines.append(rf"$C(\theta) \ln t$ & {floors} & ${constant:.3g}$ \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _with_error(value: float, form: str, sem: float, trials: int) -> str:
+    return f"${value:{form}} \\pm {spread(sem, trials)}$".replace(" –$", "$ --")
 
 
 def _escaped(text: str) -> str:
