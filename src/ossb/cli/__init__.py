@@ -22,18 +22,15 @@ from ossb.cli.shells import completes
 from ossb.cli.simulate import simulate
 from ossb.cli.structures import structures
 from ossb.cli.verify import verify
-from ossb.errors import CertificationError, InputError, OssbError
+from ossb.errors import CertificationError, InputError, InUse, OssbError
 
-FAILED, BAD_INPUT, NOT_CERTIFIED, IN_USE, INTERRUPTED = 1, 2, 3, 4, 130
+BAD_INPUT, NOT_CERTIFIED, IN_USE, INTERRUPTED = 2, 3, 4, 130
 
-# by name: importing the campaigns would be heavy
-EXIT_CODES = {
-    "InUse": IN_USE,
-    "Conflict": BAD_INPUT,
-    "Unknown": BAD_INPUT,
-    "Told": BAD_INPUT,
-    "Closed": BAD_INPUT,
-    "ServiceError": BAD_INPUT,
+# errors about the store as such, by name: importing the campaigns would be heavy
+OF_STORAGE = {
+    "Unreachable": "be in reach",
+    "Unavailable": "be in reach and take writes",
+    "Corrupt": "be what was written to it",
 }
 
 # typer may carry its own click: its errors are found through the one it exports
@@ -93,8 +90,11 @@ def main() -> None:
         _fail(str(error), BAD_INPUT)
     except CertificationError as error:
         _fail(str(error), NOT_CERTIFIED)
+    except InUse as error:
+        _fail(str(error), IN_USE)
     except OssbError as error:
-        _fail(str(error), EXIT_CODES.get(type(error).__name__, FAILED))
+        must = OF_STORAGE.get(type(error).__name__)
+        _fail(f"`storage` must {must}: {error}" if must else str(error), BAD_INPUT)
     except USAGE_ERROR as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help, of many lines
             typer.echo(error.format_message(), err=True)

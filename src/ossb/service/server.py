@@ -6,6 +6,7 @@ import logging
 import resource
 import signal
 import socket
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -80,6 +81,11 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
         self._service = service
+        self.interrupted = False  # from the keyboard, rather than asked to end
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.interrupted = self.interrupted or sig == signal.SIGINT
+        super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.stop()
@@ -87,8 +93,9 @@ class Server(uvicorn.Server):
 
 
 def serve(store: Storage, host: str, port: int, log_level: str = "info") -> None:
-    """Serve a store until a signal comes.
+    """Serve a store until a signal comes, then end gracefully.
 
+    ``KeyboardInterrupt`` afterwards where the signal came from the keyboard.
     ``InputError`` if the address is not this machine's own and there is no token.
     """
     logs.set_up(log_level)
@@ -120,7 +127,10 @@ def serve(store: Storage, host: str, port: int, log_level: str = "info") -> None
                 announce(_own_url(host, port))
             service.warm()
             logs.say(logging.INFO, "serving", url=_own_url(host, port))
-            Server(config, service).run([listening])
+            server = Server(config, service)
+            server.run([listening])
+            if server.interrupted:
+                raise KeyboardInterrupt
     finally:
         service.close()
 

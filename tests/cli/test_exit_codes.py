@@ -1,0 +1,46 @@
+"""Exit codes of what is nobody's typing error."""
+
+import signal
+import sqlite3
+
+import pytest
+
+from service_process import Server, free_port
+
+INSTANCE = 'structure = "classical"\nobservation = "bernoulli"\nn_arms = 3\n'
+
+
+def test_a_service_out_of_reach(ossb, monkeypatch):
+    monkeypatch.setattr("ossb.client.FIRST_PAUSE", 1e6)  # longer than the client's patience
+    assert ossb("campaign", "list", "--storage", f"http://127.0.0.1:{free_port()}") == 2
+    assert ossb.err.startswith("ossb: `storage` must be in reach: the service at 127.0.0.1:")
+
+
+def test_a_database_out_of_reach(ossb):
+    pytest.importorskip("psycopg")
+    url = f"postgresql://user:secret@127.0.0.1:{free_port()}/none"
+    for command in (("campaign", "list"), ("serve",)):
+        assert ossb(*command, "--storage", url) == 2
+        assert "`storage` must be in reach" in ossb.err
+        assert "secret" not in ossb.err
+
+
+def test_a_damaged_store(ossb, tmp_path):
+    store, path = tmp_path / "store.db", tmp_path / "instance.toml"
+    path.write_text(INSTANCE)
+    storage = ("--storage", f"sqlite:///{store}")
+    assert ossb("campaign", "create", "first", path, *storage) == 0
+    with sqlite3.connect(store) as damaged:
+        damaged.execute("UPDATE events SET body = replace(body, 'hgl', 'lgh')")
+    damaged.close()
+    assert ossb("campaign", "show", "first", *storage) == 2
+    assert "`storage` must be what was written to it" in ossb.err
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_a_server_that_ends(tmp_path, sent, code):
+    server = Server(f"sqlite:///{tmp_path / 'store.db'}", tmp_path / "log").start()
+    server.process.send_signal(sent)
+    assert server.process.wait(60) == code
+    log = (tmp_path / "log").read_text()
+    assert log == ("ossb: interrupted\n" if code else "")
