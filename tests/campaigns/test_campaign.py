@@ -3,6 +3,7 @@
 import json
 import threading
 
+import numpy as np
 import pytest
 
 from ossb.campaigns import Campaign, Closed, Conflict, Decided, Told, Unavailable, Unknown
@@ -482,3 +483,35 @@ def test_structures_without_a_model_have_a_leader(clock, monkeypatch):
     assert campaign.stop()["statistic"] is None
     assert campaign.stop()["reason"]
     assert campaign.rates()["rates"] is None
+
+
+@pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        (lambda c: c.history("a"), "start"),
+        (lambda c: c.history(0, 1.5), "limit"),
+        (lambda c: c.history(0, -1), "limit"),
+        (lambda c: c.tell_many([("a",)]), "tells[0]"),
+        (lambda c: c.tell_many(["ab"]), "tells[0]"),
+        (lambda c: c.tell_many(5), "tells"),
+        (lambda c: c.tell_many({"a": 1}), "tells"),
+        (lambda c: c.add_arm([1]), "arm"),
+        (lambda c: c.add_arm("b"), "arm"),
+        (lambda c: c.import_rows([(0,)]), "rows[0]"),
+        (lambda c: c.import_rows(3), "rows"),
+        (lambda c: c.ask(available=5), "available"),
+        (lambda c: c.ask(available={"0": 1}), "available"),
+        (lambda c: c.ask(available=np.array(1)), "available"),
+        (lambda c: c.ask(available=np.array([0.5])), "available[0]"),
+    ],
+)
+def test_wrong_arguments_are_named(campaign, call, field):
+    with pytest.raises(InputError) as error:
+        call(campaign)
+    assert error.value.field == field
+
+
+@pytest.mark.parametrize("available", [{2}, frozenset({2}), np.array([2]), (2,), range(2, 3)])
+def test_available_arms_in_any_collection(campaign, available):
+    assert campaign.ask(available=available, key="k")[0].arm == 2
+    assert campaign.ask(available=available, key="k")[0].arm == 2

@@ -311,6 +311,8 @@ VALUES = st.recursive(
 )
 KEYS = ["n", "lease_seconds", "available", "id", "observation", "tells", "name", "instance"]
 KEYS += [
+    "number",
+    "source",
     "arm",
     "rows",
     "after",
@@ -334,6 +336,18 @@ INSTANCES = st.builds(
     ),
 )
 
+
+# what a new arm may bring, and what an ask may be restricted to: parts that are nearly right
+BROUGHT = ["name", "neighbours", "between", "features", "point", "distances"]
+NEARLY = VALUES | st.integers(-1, 5) | st.lists(st.integers(-1, 5) | VALUES, max_size=4)
+NEW_ARMS = st.dictionaries(st.sampled_from(BROUGHT), NEARLY, max_size=3)
+GROWING = {
+    "unimodal": {"structure": "unimodal", "n_arms": 3},
+    "linear": {"structure": "linear", "arms": [[1, 0], [0, 1]]},
+    "lipschitz": {"structure": "lipschitz", "points": [0, 1], "lipschitz_constant": 1},
+    "distances": {"structure": "lipschitz", "distances": [[0, 1], [1, 0]]},
+    "dueling": {"structure": "dueling", "n_items": 3},
+}
 
 RESTS = ("ask", "tell", "void", "arms", "retire", "import")
 PATHS = st.sampled_from([*(f"{FIRST}/{rest}" for rest in RESTS), "/v1/campaigns"])
@@ -371,3 +385,58 @@ def test_generated_bodies(fixed, path, body):
 @settings(max_examples=60)
 def test_generated_instances(fixed, instance, policy):
     check_instance(fixed, instance, policy)
+
+
+@given(NEARLY, st.sampled_from([{}, {"n": 1}]))
+@settings(max_examples=80)
+def test_generated_restrictions_of_a_key_that_was_used(fixed, available, more):
+    used = {"idempotency-key": "used"}
+    assert fixed.post(f"{FIRST}/ask", {}, headers=used).status_code == 200
+    before = state(fixed)
+    body = json.dumps({"available": available, **more}).encode()
+    answer = fixed.post(f"{FIRST}/ask", body, headers=used)
+    assert answer.status_code in (200, 400), answer.text
+    if answer.status_code == 400:
+        field = answer.json()["error"]["field"]
+        assert field.startswith("available") or field == "body"
+    else:
+        assert all(arm in (0, 1, 2) for arm in available)
+    assert state(fixed) == before
+
+
+@pytest.fixture(scope="module")
+def growing(fixed):
+    """The same service, with campaigns to which arms may be added."""
+    for name, instance in GROWING.items():
+        body = {"name": name, "instance": instance, "policy": {"name": "hgl"}}
+        assert fixed.post("/v1/campaigns", body).status_code == 201
+    return fixed
+
+
+@given(st.sampled_from(sorted(GROWING)), NEW_ARMS | VALUES)
+@settings(max_examples=150)
+def test_generated_arms(growing, name, arm):
+    campaign = growing.service.registry.campaign(name)
+    before = campaign.number
+    answer = growing.post(f"/v1/campaigns/{name}/arms", json.dumps({"arm": arm}).encode())
+    assert answer.status_code in (201, 400), answer.text
+    if answer.status_code == 400:
+        assert answer.json()["error"]["field"]
+    assert campaign.number == before + (answer.status_code == 201)
+
+
+@pytest.mark.parametrize("near", [5, None, "01", {}, [], [3], [-1], [[0]], [0, None]])
+def test_neighbours_are_checked(growing, near):
+    answer = growing.post("/v1/campaigns/unimodal/arms", {"arm": {"neighbours": near}})
+    if answer.status_code != 201:  # generated arms may have come before
+        assert answer.json()["error"]["field"].startswith("arm.neighbours")
+        assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("text", ["[[0]]", "[{}]", "[99, 0, 1, 2]", "[null]", "null", "7"])
+def test_the_restriction_of_a_used_key_is_checked(fixed, text):
+    used = {"idempotency-key": "checked"}
+    assert fixed.post(f"{FIRST}/ask", {}, headers=used).status_code == 200
+    answer = fixed.post(f"{FIRST}/ask", raw("available", text), headers=used)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["field"].startswith("available")

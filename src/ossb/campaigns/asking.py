@@ -1,7 +1,9 @@
 """Asking a policy: on which arms, and what it changed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from typing import Any
+
+import numpy as np
 
 from ossb.campaigns import arrays
 from ossb.campaigns.history import Decided
@@ -12,6 +14,7 @@ from ossb.errors import InputError
 from ossb.fields import integer
 
 MOST = 64  # policies on subsets of the arms that are kept ready
+Available = Sequence[int] | Set[int] | np.ndarray
 
 
 class Players:
@@ -79,17 +82,22 @@ def choose(
     return content
 
 
-def left_out_of(state: State, available: Sequence[int] | None) -> frozenset[int]:
+def left_out_of(state: State, available: Available | None) -> frozenset[int]:
     """The arms that may not be played: retired ones, and those not available."""
     if available is None:
         return frozenset(state.retired)
-    if isinstance(available, str | Mapping) or not isinstance(available, Sequence):
+    wanted = units_in(state, available)
+    if wanted <= state.retired:
+        raise InputError("available", "hold an arm that is not retired", sorted(wanted))
+    return frozenset(set(range(n_units(state.instance))) - wanted | state.retired)
+
+
+def units_in(state: State, available: Available) -> set[int]:
+    """The arms (items, where arms are made of items) that a list, a set or an array holds."""
+    arms: Any = available.tolist() if isinstance(available, np.ndarray) else available
+    if isinstance(arms, str | bytes) or not isinstance(arms, Sequence | Set):
         raise InputError("available", "be a list of arms", available)
-    wanted = {unit_of(state, arm, f"available[{i}]") for i, arm in enumerate(available)}
-    wanted -= state.retired
-    if not wanted:
-        raise InputError("available", "hold an arm that is not retired", list(available))
-    return frozenset(set(range(n_units(state.instance))) - wanted)
+    return {unit_of(state, arm, f"available[{i}]") for i, arm in enumerate(arms)}
 
 
 def unit_of(state: State, arm: Any, field: str) -> int:
@@ -100,11 +108,12 @@ def unit_of(state: State, arm: Any, field: str) -> int:
     return unit
 
 
-def refuse_others(again: Sequence[Decided], available: Sequence[int]) -> None:
+def refuse_others(state: State, again: Sequence[Decided], available: Available) -> None:
     """Refuse to answer a key again with arms that are not available now."""
+    wanted = units_in(state, available)
     for decision in again:
         arm = decision.arm
         units = set(arm) if isinstance(arm, list) else {arm}
-        if not units <= set(available):
+        if not units <= wanted:
             must = f"hold {decision.arm_name}, which this key was answered with before"
-            raise InputError("available", must, list(available))
+            raise InputError("available", must, sorted(wanted))

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from typing import Any, Self
 
 from ossb.campaigns import looking
-from ossb.campaigns.asking import Players, choose, left_out_of, refuse_others
+from ossb.campaigns.asking import Available, Players, choose, left_out_of, refuse_others
 from ossb.campaigns.card import card, line
 from ossb.campaigns.changing import Changes, Closed
 from ossb.campaigns.definition import check_same, create, definition, label
@@ -21,7 +21,7 @@ from ossb.campaigns.ledger import TOLD
 from ossb.campaigns.observations import without
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Storage, open_storage
-from ossb.campaigns.telling import place_of, sorted_out, told_value
+from ossb.campaigns.telling import as_pairs, place_of, sorted_out, told_value
 from ossb.campaigns.timeline import timeline
 from ossb.errors import InputError, OssbError
 from ossb.fields import integer, number
@@ -112,7 +112,7 @@ class Campaign(Changes):
         *,
         lease: float = LEASE,
         key: str | None = None,
-        available: Sequence[int] | None = None,
+        available: Available | None = None,
     ) -> list[Decided]:
         """The next ``n`` decisions.
 
@@ -143,7 +143,7 @@ class Campaign(Changes):
                     raise InputError("n", f"be {count}, as for this key before", n)
                 again = decided(state, first, count)
                 if available is not None:
-                    refuse_others(again, available)
+                    refuse_others(state, again, available)
                 return again, self._journal.newest
             if state.closed:
                 raise Closed(f"campaign {self.name!r} is closed")
@@ -178,10 +178,10 @@ class Campaign(Changes):
 
     def tell_many(self, tells: Iterable[tuple[str, Any]]) -> list[str]:
         """Tell several, all or nothing."""
-        tells = list(tells)
+        pairs = as_pairs(tells, "tells", "an id and an observation")
 
         def record(state: State) -> tuple[list[str], Future[None] | None]:
-            statuses, fresh = sorted_out(state, tells)
+            statuses, fresh = sorted_out(state, pairs)
             if not fresh:
                 return statuses, self._journal.newest  # a replay awaits the first one's commit
             content = {"tells": [[place, value] for place, value in fresh]}
@@ -299,6 +299,8 @@ class Campaign(Changes):
 
         ``limit`` of them from number ``start`` on; from the end where ``start`` is negative.
         """
+        start = integer(start, "start", least=-(2**62))
+        limit = None if limit is None else integer(limit, "limit")
         with self._journal.look() as state:
             total = len(state.decisions)
             first = max(0, total + start) if start < 0 else min(start, total)

@@ -13,6 +13,7 @@ from ossb.campaigns.rosters import extended, moves, n_units, refuse_growth
 from ossb.campaigns.rows import Row
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict
+from ossb.campaigns.telling import as_pairs
 from ossb.errors import InputError, OssbError
 
 
@@ -39,6 +40,8 @@ class Changes:
             The number that it shall have: ``Conflict`` if that is another's already, so that who
             is not sure whether it was added may ask again.
         """
+        if arm is not None and not isinstance(arm, Mapping):
+            raise InputError("arm", "be a table of what a new arm brings", arm)
         brought = {} if arm is None else dict(arm)
 
         def add(state: State) -> tuple[int, Future[None] | None]:
@@ -94,12 +97,12 @@ class Changes:
         once
             Take in nothing if the newest event took in as many rows from the same ``source``.
         """
-        rows = list(rows)
+        pairs = as_pairs(rows, "rows", "an arm and an observation")
 
         def take_in(state: State) -> tuple[int, Future[None] | None]:
             self._check_stands(state, after)
             intake = Intake(state)
-            intake.add(rows)
+            intake.add(pairs)
             return self._enter(state, intake, source, once)
 
         return self._journal.change(take_in)

@@ -195,7 +195,10 @@ def _one_unimodal(instance: Any, given: Keys, keys: Keys) -> None:
             raise InputError("arm.between", "be two neighbours", ends)
         edges.discard((ends[0], ends[1]))
     elif "neighbours" in given:
-        ends = [_arm(x, f"arm.neighbours[{i}]", new) for i, x in enumerate(given.pop("neighbours"))]
+        near = given.pop("neighbours")
+        if not isinstance(near, list | tuple) or not near:
+            raise InputError("arm.neighbours", "be a list of arms", near)
+        ends = [_arm(arm, f"arm.neighbours[{i}]", new) for i, arm in enumerate(near)]
         edges = _edges(instance)
     elif instance.edges is None:
         return
