@@ -116,9 +116,10 @@ class Client:
         found: list[dict[str, Any]] = self._call("GET", path)["campaigns"]
         return found
 
-    def campaign(self, name: str) -> dict[str, Any]:
-        """Where a campaign stands."""
-        return self._call("GET", _path(name))
+    def campaign(self, name: str, delta: float | None = None) -> dict[str, Any]:
+        """Where a campaign stands; whether to stop at confidence 1 − ``delta``, else at 95 %."""
+        query = "" if delta is None else f"?delta={float(delta)!r}"
+        return self._call("GET", _path(name) + query)
 
     def ask(
         self,

@@ -149,6 +149,28 @@ def test_export(campaign, tmp_path, suffix):
     assert campaign("export", "first", "--out", tmp_path / "x.txt") == 2
 
 
+def test_export_as_json(campaign, tmp_path):
+    campaign("ask", "first", "-n", 2)
+    out = tmp_path / "rows.csv"
+    assert campaign("export", "first", "--out", out, "--json") == 0
+    assert json.loads(campaign.out) == {"file": str(out), "rows": 2}
+    assert campaign.err == ""
+    assert campaign("export", "first", "--json") == 0
+    assert len(json.loads(campaign.out)["decisions"]) == 2
+
+
+def test_how_sure_to_be(campaign, tmp_path):
+    (tmp_path / "log.csv").write_text("arm,observation\n0,1\n1,0\n2,0\n")
+    assert campaign("import", "first", tmp_path / "log.csv") == 0
+    assert campaign("show", "first", "--delta", "0.001", "--json") == 0
+    assert json.loads(campaign.out)["stop"]["delta"] == 0.001
+    assert campaign("show", "first", "--delta", "0.001") == 0
+    assert "at 99.9%" in campaign.out
+    for delta in ("0", "1", "nan"):
+        assert campaign("show", "first", "--delta", delta) == 2
+        assert "`delta` must lie in (0, 1)" in campaign.err
+
+
 def test_a_store_in_use(campaign, tmp_path, ossb):
     from ossb.campaigns import open_storage
 
@@ -206,7 +228,8 @@ def test_all_of_it_through_a_service(ossb, tmp_path, monkeypatch):
         assert ossb.err == f"ossb: decision {ids[0]} was told another value; nothing was changed\n"
         assert ossb("campaign", "void", "é", ids[0]) == 0
         assert ossb("campaign", "tell", "é", ids[1], 0) == 0
-        assert ossb("campaign", "show", "é") == 0
+        assert ossb("campaign", "show", "é", "--delta", 0.001) == 0
+        assert "at 99.9%" in ossb.out
         assert ossb("campaign", "export", "é") == 0
         assert [json.loads(line)["id"] for line in ossb.out.splitlines()] == ids
         log = tmp_path / "log.csv"

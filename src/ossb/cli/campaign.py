@@ -16,6 +16,7 @@ app = typer.Typer(
 Name = Annotated[str, typer.Argument(help="The campaign.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Where = Annotated[str, typer.Option(envvar="OSSB_STORAGE", help=PLACES)]
+DELTA = 0.05
 Token = Annotated[str | None, typer.Option(envvar="OSSB_TOKEN", help="For http://….")]
 
 
@@ -88,13 +89,25 @@ def list_(storage: Where = STORAGE, token: Token = None, json: Json = False) -> 
 
 
 @app.command()
-def show(name: Name, storage: Where = STORAGE, token: Token = None, json: Json = False) -> None:
+def show(
+    name: Name,
+    delta: Annotated[
+        float, typer.Option(help="Say whether to stop at confidence 1 - delta.")
+    ] = DELTA,
+    storage: Where = STORAGE,
+    token: Token = None,
+    json: Json = False,
+) -> None:
     """Show where a campaign stands.
 
-    Example: ossb campaign show prices --json
+    Example: ossb campaign show prices --delta 0.01 --json
     """
+    from ossb.errors import InputError
+
+    if not 0 < delta < 1:
+        raise InputError("delta", "lie in (0, 1)", delta)
     with campaigns(storage, token) as store:
-        found = store.show(name)
+        found = store.show(name, delta)
     if json:
         _print(found)
         return
@@ -282,16 +295,25 @@ def export(
     ] = "-",
     storage: Where = STORAGE,
     token: Token = None,
+    json: Json = False,
 ) -> None:
     """Write all decisions with what was told.
+
+    With --json the one document is what was written where, or all decisions.
 
     Example: ossb campaign export prices --out prices.csv
     """
     from ossb.cli.exporting import write
 
     with campaigns(storage, token) as store:
+        if json and out == "-":
+            _print({"decisions": list(store.history(name))})
+            return
         count = write(store.history(name), out)
-    typer.echo(counted(count, "decision"), err=True)
+    if json:
+        _print({"file": out, "rows": count})
+    else:
+        typer.echo(counted(count, "decision"), err=True)
 
 
 def _said(content: dict[str, Any], words: str, json: bool) -> None:
@@ -342,5 +364,5 @@ def _stop(found: dict[str, Any]) -> str:
     if stop["statistic"] is None or stop["threshold"] is None:
         return str(stop.get("reason", "no stopping rule"))
     verdict = "the leader is best" if stop["met"] else "not sure yet"
-    sure = f"{1 - stop['delta']:.0%}"
+    sure = f"{100 * (1 - stop['delta']):.6g}%"
     return f"{verdict} at {sure}: statistic {stop['statistic']:.4g} of {stop['threshold']:.4g}"

@@ -32,7 +32,7 @@ class Campaigns(Protocol):
 
     def listed(self) -> list[dict[str, Any]]: ...
 
-    def show(self, name: str) -> dict[str, Any]: ...
+    def show(self, name: str, delta: float) -> dict[str, Any]: ...
 
     def ask(self, name: str, n: int, options: Mapping[str, Any]) -> list[dict[str, Any]]: ...
 
@@ -76,10 +76,10 @@ class InStore:
 
         return listed(campaign_names(self._store), lambda name: short(self._campaign(name)))
 
-    def show(self, name: str) -> dict[str, Any]:
+    def show(self, name: str, delta: float) -> dict[str, Any]:
         from ossb.service.summary import summary
 
-        return summary(self._campaign(name))
+        return summary(self._campaign(name), delta)
 
     def ask(self, name: str, n: int, options: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [decision._asdict() for decision in self._campaign(name).ask(n, **options)]
@@ -120,8 +120,8 @@ class BehindService:
     def listed(self) -> list[dict[str, Any]]:
         return list(self._client.campaigns(brief=True))
 
-    def show(self, name: str) -> dict[str, Any]:
-        return dict(self._client.campaign(name))
+    def show(self, name: str, delta: float) -> dict[str, Any]:
+        return dict(self._client.campaign(name, delta))
 
     def ask(self, name: str, n: int, options: Mapping[str, Any]) -> list[dict[str, Any]]:
         given = dict(options)
