@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from ossb.errors import InputError, OssbError
+from ossb.errors import InputError
 from ossb.words import hint
 
 SHOW, INSTALL = "--show-completion", "--install-completion"
@@ -34,7 +34,7 @@ def completes(words: Sequence[str]) -> bool:
     try:
         _, place = kit.install(shell=shell, **PROGRAM)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        raise OssbError(f"completion could not be installed for {shell}: {error}") from None
+        raise InputError("shell", f"be set up on this machine: {error}", shell) from None
     typer.echo(f"{shell} completion installed in {place}")
     typer.echo("It takes effect in the next shell.")
     return True
