@@ -74,6 +74,17 @@ def test_what_cannot_be_gained_is_no_alternative(items):
     assert information(items, np.ones(2), 0.29, means)[0] < NO_CONSTRAINT
 
 
+@pytest.mark.parametrize("items", [BernoulliItems(1.0), BernoulliItems(-1.0), PoissonItems(-1.0)])
+def test_items_at_the_end_are_left_out(items):
+    end = max(0.0, items.sign)
+    means = np.array([0.5, end, end]) if items.sign > 0 else np.array([-0.5, end, end])
+    alone = information(items, np.array([2.0]), 0.3, means[:1])
+    value, gradient, _ = information(items, np.array([2.0, 1.0, 3.0]), 0.3, means)
+    assert value == alone[0]
+    assert gradient.tolist() == [alone[1][0], 0.0, 0.0]
+    assert information(items, np.ones(3), 0.5, means)[0] == NO_CONSTRAINT
+
+
 @pytest.mark.parametrize(
     ("items", "name"), [(BernoulliItems(1.0), "bernoulli"), (PoissonItems(1.0), "poisson")]
 )
@@ -135,9 +146,10 @@ def test_warm_rates(items, kappa):
         assert cold.lower * (1 - 1e-9) <= cost <= cold.upper / (1 - gap) * (1 + 2e-6)
 
 
-def test_compiled_equals_interpreted_bit_for_bit():
-    arms = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]], dtype=float)
-    phi = np.array([0.8, 0.5, 0.3, 0.45])
+@pytest.mark.parametrize("phi", [[0.8, 0.5, 0.3, 0.45], [0.75, 0.5, 1.0, 0.125]])
+def test_compiled_equals_interpreted_bit_for_bit(phi):
+    arms = np.array([[1, 1, 0, 0], [0, 1, 0, 0], [0, 1, 0, 1], [0, 0, 1, 1]], dtype=float)
+    phi = np.array(phi)
     plain = solve(arms, phi, compiled=False, items=BernoulliItems(1.0))
     fast = solve(arms, phi, compiled=True, items=BernoulliItems(1.0))
     assert np.array_equal(plain.rates, fast.rates)

@@ -45,8 +45,7 @@ class BernoulliItems(NamedTuple):
         return p / (q * q) + (1.0 - p) / ((1.0 - q) * (1.0 - q))
 
     def room(self, mean: float) -> float:
-        p = self.inner(mean)
-        return 1.0 - p if self.sign > 0.0 else p
+        return 1.0 - mean if self.sign > 0.0 else self.sign * mean
 
     def spread(self, mean: float) -> float:
         p = self.inner(mean)

@@ -32,6 +32,9 @@ class GaussianItems(NamedTuple):
     def bend(self, mean: float, other: float) -> float:
         return 1.0 / (self.sigma * self.sigma)
 
+    def room(self, mean: float) -> float:
+        return math.inf
+
     def log_information(
         self,
         w: Floats,

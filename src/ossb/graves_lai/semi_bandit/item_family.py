@@ -28,6 +28,10 @@ class ItemFamily(Protocol):
         """Second derivative of the divergence in its second mean."""
         ...
 
+    def room(self, mean: float) -> float:
+        """How far the mean can rise; 0 at the end of the mean space."""
+        ...
+
     def log_information(
         self,
         w: Floats,

@@ -37,7 +37,7 @@ class PoissonItems(NamedTuple):
         return self.inner(mean) / (q * q)
 
     def room(self, mean: float) -> float:
-        return math.inf if self.sign > 0.0 else self.inner(mean)
+        return math.inf if self.sign > 0.0 else self.sign * mean
 
     def spread(self, mean: float) -> float:
         return self.inner(mean)

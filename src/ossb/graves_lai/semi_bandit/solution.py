@@ -7,6 +7,7 @@ import numpy as np
 from ossb.graves_lai.semi_bandit.gaussian_items import NO_CONSTRAINT
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.graves_lai.semi_bandit.memory import COLUMN_OF, ITEMS, LEADER, M, SemiBanditMemory
+from ossb.graves_lai.semi_bandit.tilting import EDGE
 from ossb.graves_lai.semi_bandit.workspace import BOUND_W
 
 
@@ -47,17 +48,23 @@ def item_weights(arms: np.ndarray, rates: np.ndarray) -> np.ndarray:
     return rates @ arms
 
 
+def movable(items: ItemFamily, phi: np.ndarray) -> np.ndarray:
+    """Which items can have a larger mean."""
+    return np.array([items.room(float(mean)) > EDGE for mean in phi])
+
+
 def informations(
     items: ItemFamily, arms: np.ndarray, phi: np.ndarray, leader: int, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """log F_x of every arm at the item weights, and the multipliers that attain it.
 
     An alternative with an item of weight 0 is never told apart: −∞, unless it can never be
-    one, however large its items' means.
+    one, however large its items' means.  Items at the end of the mean space need no weight.
     """
     rewards = arms @ phi
     need = np.ascontiguousarray(rewards[leader] - rewards)
-    member = np.ascontiguousarray(arms.T * (arms[leader] == 0)[:, None])
+    moved = (arms[leader] == 0) & movable(items, phi)
+    member = np.ascontiguousarray(arms.T * moved[:, None])
     logs, tau = np.empty(arms.shape[0]), np.empty(arms.shape[0])
     seen = np.flatnonzero((weights > 0) & (member.max(axis=1) > 0))
     items.log_information(
@@ -98,8 +105,9 @@ def certify(
     _, tau = informations(items, arms, phi, leader, held)
     weights = memory.held_y[: chosen.size].copy()
     confusing = np.tile(phi, (chosen.size, 1))
+    moved = outside[movable(items, phi)[outside]]
     for k, arm in enumerate(chosen):
-        mine = outside[arms[arm, outside] > 0]
+        mine = moved[arms[arm, moved] > 0]
         tilted = np.array([items.tilted(phi[i], held[i], tau[arm]) for i in mine])
         bends = [items.bend(phi[i], other) for i, other in zip(mine, tilted, strict=True)]
         flat = 1.0 / (held[mine] * np.array(bends))

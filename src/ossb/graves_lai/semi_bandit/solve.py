@@ -1,16 +1,20 @@
 """One-off bounds for listed arms."""
 
+import math
+
 import numpy as np
 
-from ossb.errors import InputError
+from ossb.errors import CertificationError, InputError
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.graves_lai.semi_bandit.memory import start
 from ossb.graves_lai.semi_bandit.rates import rates
 from ossb.graves_lai.semi_bandit.solution import SemiBanditSolution, certify
+from ossb.graves_lai.semi_bandit.tilting import EDGE
 
 INTERPRETED_SIZE = 100_000  # arms × items up to which nobody should wait for a compiler
 INTERPRETED_ITEMS = 40
 TIE = 1e-13
+ROUNDING = 1e-15
 
 
 def solve(
@@ -38,6 +42,8 @@ def solve(
     arms = np.ascontiguousarray(arms, dtype=np.float64)
     phi = np.ascontiguousarray(phi, dtype=np.float64)
     check_arms(arms, phi)
+    if items is not None:
+        refuse_edges(arms, phi, items)
     if compiled is None:
         compiled = arms.size > INTERPRETED_SIZE or arms.shape[1] > INTERPRETED_ITEMS
     memory = start(arms, items, 0.5 * gap)
@@ -57,3 +63,23 @@ def check_arms(arms: np.ndarray, phi: np.ndarray) -> None:
     scale = np.abs(rewards).max()
     if np.count_nonzero(rewards >= rewards.max() - TIE * scale) > 1:
         raise InputError("phi", "have one best arm")
+
+
+def refuse_edges(arms: np.ndarray, phi: np.ndarray, items: ItemFamily) -> None:
+    """Refuse an arm that can become best, but by too little for doubles to say how hard that is.
+
+    An arm whose items cannot gain what they need is no alternative, and does not count.
+    """
+    room = np.array([items.room(float(mean)) for mean in phi])
+    best = int(np.argmax(arms @ phi))
+    for x in range(arms.shape[0]):
+        apart = arms[x] - arms[best]
+        gains = room[apart > 0]
+        size = float(np.abs(apart * phi).sum())
+        spare = math.fsum([*gains.tolist(), *(apart * phi).tolist()])
+        edge = 2.0 * EDGE * (gains.size + size)
+        if ROUNDING * (gains.size + size) < spare <= edge:
+            raise CertificationError(
+                f"arm {x} can become better than the best arm, {best}, by {spare:.2g} at most: "
+                "too little for double precision to say how hard that is to rule out"
+            )

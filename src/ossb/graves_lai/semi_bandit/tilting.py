@@ -4,7 +4,8 @@ Alternative x: minimise Σ w_i d(φ_i, λ_i) over Σ (λ_i − φ_i) ≥ need.  
 maximises τ λ_i − w_i d(φ_i, λ_i), in closed form, and the dual value
 Σ w_i d(φ_i, λ_i) + τ (need − Σ (λ_i − φ_i)) is a lower bound of F_x for every τ, exact at the τ
 where the items gain what is needed.  An alternative whose items cannot gain that much even at
-the largest mean is none.
+the largest mean is none.  An item at that mean already cannot move: it is left out, and its
+observations tell nothing.
 
 In the weights, −∇² log F = (diag(a) − b bᵀ/S)/F + G Gᵀ with d′ = τ/w, a = d′²/(w d″),
 b = d′/(w d″), S = Σ 1/(w d″) and G = d/F.
@@ -36,7 +37,7 @@ class Tilted(Protocol):
         ...
 
     def room(self, mean: float) -> float:
-        """How far the mean can rise."""
+        """How far the mean can rise; 0 at the end of the mean space."""
         ...
 
     def spread(self, mean: float) -> float:
@@ -59,15 +60,15 @@ def bisect(
     need: float,
 ) -> float:
     """The multiplier at which the items of alternative x gain what is needed; -1 if none."""
-    room = 0.0
+    room = -need * (1.0 + 1e-12)
     spread = 0.0
     highest = math.inf
     for i in range(p):
-        if member[i, x] > 0.0:
-            room += family.room(means[i])
+        if member[i, x] > 0.0 and family.room(means[i]) > EDGE:
+            room += family.room(means[i]) - EDGE
             spread += family.spread(means[i]) / w[i]
             highest = min(highest, family.steepest(w[i]))
-    if not room > need * (1.0 + 1e-12):
+    if not room > 0.0:
         return -1.0
     low = 0.0
     high = highest
@@ -78,7 +79,7 @@ def bisect(
         gain = 0.0
         slope = 0.0
         for i in range(p):
-            if member[i, x] > 0.0:
+            if member[i, x] > 0.0 and family.room(means[i]) > EDGE:
                 other = family.tilted(means[i], w[i], tau)
                 gain += other - means[i]
                 slope += 1.0 / w[i] / family.bend(means[i], other)  # the product may overflow
@@ -120,7 +121,7 @@ def fill_information(
             value = 0.0
             gain = 0.0
             for i in range(p):
-                if member[i, x] > 0.0:
+                if member[i, x] > 0.0 and family.room(means[i]) > EDGE:
                     other = family.tilted(means[i], w[i], tau[x])
                     gain += other - means[i]
                     value += w[i] * family.divergence(means[i], other)
@@ -149,7 +150,7 @@ def fill_gradients(
             gradient[i, x] = 0.0
             rank_one[i, x] = 0.0
             diagonal[i, x] = 0.0
-            if member[i, x] > 0.0 and tau[x] > 0.0:
+            if member[i, x] > 0.0 and tau[x] > 0.0 and family.room(means[i]) > EDGE:
                 other = family.tilted(means[i], w[i], tau[x])
                 rank_one[i, x] = 1.0 / (w[i] * family.bend(means[i], other))
                 gradient[i, x] = other
