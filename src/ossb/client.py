@@ -150,9 +150,10 @@ class Client:
         answer = self._call("POST", _path(name, "tell"), body)
         return [result["status"] for result in answer["results"]]
 
-    def void(self, name: str, id: str) -> None:
-        """Take a wrong tell back."""
-        self._call("POST", _path(name, "void"), {"id": id})
+    def void(self, name: str, id: str) -> str:
+        """Take a wrong tell back: ``voided``, or ``same`` if it was taken back already."""
+        answer = self._call("POST", _path(name, "void"), {"id": id})
+        return str(answer["results"][0]["status"])
 
     def close_campaign(self, name: str) -> None:
         """Take no more asks, for good."""

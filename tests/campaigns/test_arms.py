@@ -198,12 +198,20 @@ def test_names_follow(clock):
     keys = {**CLASSICAL, "arm_names": ["a", "b", "c"]}
     campaign = opened(keys, clock)
     campaign.add_arm({"name": "d"})
-    campaign.add_arm()
     campaign.retire_arm(1)
-    assert [arm["arm_name"] for arm in campaign.describe()["arms"]] == ["a", "b", "c", "d", "4"]
-    assert {d.arm_name for d in campaign.ask(40)} == {"a", "c", "d", "4"}
-    with pytest.raises(InputError, match="be distinct"):
-        campaign.add_arm({"name": "a"})
+    assert [arm["arm_name"] for arm in campaign.describe()["arms"]] == ["a", "b", "c", "d"]
+    assert {d.arm_name for d in campaign.ask(40)} == {"a", "c", "d"}
+
+
+@pytest.mark.parametrize("arm", [{}, {"name": None}, {"name": ""}, {"name": " "}, {"name": "a"}])
+def test_a_new_arm_among_named_ones_needs_a_name_of_its_own(arm, clock):
+    campaign = opened({**CLASSICAL, "arm_names": ["a", "b", "c"]}, clock)
+    with pytest.raises(InputError) as caught:
+        campaign.add_arm(arm)
+    assert caught.value.field == "arm.name"
+    assert campaign.number == 1
+    with pytest.raises(InputError, match="be left out"):
+        opened(CLASSICAL, clock).add_arm({"name": None})
 
 
 def test_a_line_without_an_arm_is_a_line():

@@ -233,7 +233,10 @@ def test_a_voided_tell_is_as_if_never_told(campaign):
     campaign.tell(one.id, 1)
     before = campaign.describe()
     campaign.tell(other.id, 0)
-    campaign.void(other.id)
+    assert campaign.void(other.id) == "voided"
+    number = campaign.number
+    assert campaign.void(other.id) == "same"
+    assert campaign.number == number
     after = campaign.describe()
     for key in ("means", "components", "rounds"):
         assert after[key] == before[key]
@@ -349,7 +352,7 @@ def _refused(*_):
         ({"name": "a\0"}, "name"),
         ({"name": "a\u202eb"}, "name"),
         ({"name": "\ud800"}, "name"),
-        ({"instance": {**BERNOULLI, "note": "\ud800"}}, "text"),
+        ({"instance": {**BERNOULLI, "note": "\ud800"}}, "instance.note"),
         ({"name": 3}, "name"),
         ({"instance": []}, "instance"),
         ({"instance": {}}, "structure"),

@@ -51,7 +51,9 @@ def test_ask_tell_show(campaign):
     assert campaign("tell", "first", id_, "x") == 2
     assert campaign("tell", "first", id_, "-1") == 2
     assert "observation" in campaign.err
-    assert campaign("void", "first", id_) == 0
+    for said in ("voided", "same"):
+        assert campaign("void", "first", id_) == 0
+        assert campaign.out == f"{said}\n"
     assert campaign("show", "first", "--json") == 0
     assert json.loads(campaign.out)["decisions"]["voided"] == 1
     assert campaign("show", "first") == 0

@@ -110,7 +110,7 @@ def test_every_call(scripted, client):
     assert client.campaign("a") == {"name": "a"}
     assert client.tell("a", "0-a", 1) == "recorded"
     assert client.tell_many("a", [("0-a", 1)]) == ["recorded"]
-    client.void("a", "0-a")
+    assert client.void("a", "0-a") == "recorded"  # what this server says to everything
     client.close_campaign("a")
     assert client.history("a", 5, 10) == DECISIONS["decisions"]
     assert client.create_token("write", "a") == "t"

@@ -17,7 +17,7 @@ from ossb.campaigns.description import described
 from ossb.campaigns.events import Event
 from ossb.campaigns.history import Decided, decided, ids_in, told_of, with_lists
 from ossb.campaigns.journal import Journal
-from ossb.campaigns.ledger import TOLD
+from ossb.campaigns.ledger import TOLD, VOIDED
 from ossb.campaigns.observations import without
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Storage, open_storage
@@ -189,11 +189,16 @@ class Campaign(Changes):
 
         return self._journal.change(record)
 
-    def void(self, id: str) -> None:
-        """Take a wrong tell back; the decision may be told again."""
+    def void(self, id: str) -> str:
+        """Take a wrong tell back: ``voided``, or ``same`` if it was taken back already.
 
-        def take_back(state: State) -> tuple[None, Future[None] | None]:
+        The decision may be told again.
+        """
+
+        def take_back(state: State) -> tuple[str, Future[None] | None]:
             place = place_of(state, id, "id")
+            if state.decisions.status[place] == VOIDED:
+                return "same", self._journal.newest
             if state.decisions.status[place] != TOLD:
                 raise InputError("id", "be a decision that was told", id)
             observation = told_value(state, place, self._journal.event)
@@ -202,9 +207,9 @@ class Campaign(Changes):
                 "observation": observation,
                 "means": without(state, place, observation),
             }
-            return None, self._journal.record("voided", self._clock(), content)
+            return "voided", self._journal.record("voided", self._clock(), content)
 
-        self._journal.change(take_back)
+        return self._journal.change(take_back)
 
     def close(self) -> None:
         """Take no more asks, for good; late tells still count."""

@@ -64,16 +64,25 @@ def extended(instance: Any, arm: Mapping[str, Any]) -> Any:
     """The structure with one more arm (item), which comes last."""
     refuse_growth(instance)
     keys, given = _bare(instance), dict(arm)
-    name = given.pop("name", None)
     if len(instance.arm_names):
-        called = read.text(name, "arm.name") if name is not None else str(n_units(instance))
-        keys["arm_names"] = [*instance.arm_names, called]
-    elif name is not None:
-        raise InputError("arm.name", "be left out: the other arms have no names", name)
+        keys["arm_names"] = [*instance.arm_names, _new_name(instance, given)]
+    elif "name" in given:
+        raise InputError("arm.name", "be left out: the other arms have no names", given["name"])
     _GROW[instance.kind](instance, given, keys)
     for key in given:
         raise InputError(f"arm.{key}", f"be left out of a new arm of {instance.kind}")
     return from_dict(keys)
+
+
+def _new_name(instance: Any, given: Keys) -> str:
+    if "name" not in given:
+        raise InputError("arm.name", "be given: the other arms have names")
+    name = read.text(given.pop("name"), "arm.name")
+    if not name.strip():
+        raise InputError("arm.name", "have characters that can be seen", repr(name))
+    if name in instance.arm_names:
+        raise InputError("arm.name", "be distinct: it is another arm's", name)
+    return name
 
 
 def refuse_growth(instance: Any) -> None:

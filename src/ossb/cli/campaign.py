@@ -196,8 +196,8 @@ def void(
     Example: ossb campaign void prices DECISION
     """
     with campaigns(storage, token) as store:
-        store.void(name, id)
-    _said({"id": id, "status": "voided"}, "voided", json)
+        status = store.void(name, id)
+    _said({"id": id, "status": status}, status, json)
 
 
 @app.command()

@@ -38,7 +38,7 @@ class Campaigns(Protocol):
 
     def tell(self, name: str, id: str, observation: Any) -> str: ...
 
-    def void(self, name: str, id: str) -> None: ...
+    def void(self, name: str, id: str) -> str: ...
 
     def close(self, name: str) -> None: ...
 
@@ -87,8 +87,8 @@ class InStore:
     def tell(self, name: str, id: str, observation: Any) -> str:
         return str(self._campaign(name).tell(id, observation))
 
-    def void(self, name: str, id: str) -> None:
-        self._campaign(name).void(id)
+    def void(self, name: str, id: str) -> str:
+        return str(self._campaign(name).void(id))
 
     def close(self, name: str) -> None:
         self._campaign(name).close()
@@ -132,8 +132,8 @@ class BehindService:
     def tell(self, name: str, id: str, observation: Any) -> str:
         return str(self._client.tell(name, id, observation))
 
-    def void(self, name: str, id: str) -> None:
-        self._client.void(name, id)
+    def void(self, name: str, id: str) -> str:
+        return str(self._client.void(name, id))
 
     def close(self, name: str) -> None:
         self._client.close_campaign(name)
