@@ -58,13 +58,18 @@ def bad_input(folder, counts):
 
         run()
 
-    number = 0
+    bodies = (cases.PATHS, cases.BODIES), cases.check_body
+    turns = [
+        bodies,
+        ((cases.NEARLY, cases.MORE), cases.check_restriction),
+        ((cases.NEW_ARMS, cases.TURNS), cases.check_arm),
+        ((cases.INSTANCES, cases.POLICY_NAMES), cases.check_instance),
+        bodies,
+    ]
+    number, most = 0, max(1, min(2000, counts["bodies"] // len(turns)))
     while made[0] < counts["bodies"]:  # what was tried before is not tried again in one round
-        wanted = min(2000, counts["bodies"] - made[0])
-        if number % 4 == 3:
-            generate((cases.INSTANCES, cases.POLICY_NAMES), cases.check_instance, wanted, number)
-        else:
-            generate((cases.PATHS, cases.BODIES), cases.check_body, wanted, number)
+        wanted = min(most, counts["bodies"] - made[0])
+        generate(*turns[number % len(turns)], wanted, number)
         number += 1
     local.close()
     return hand_made >= 200, (

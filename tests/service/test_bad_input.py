@@ -338,9 +338,20 @@ INSTANCES = st.builds(
 
 
 # what a new arm may bring, and what an ask may be restricted to: parts that are nearly right
-BROUGHT = ["name", "neighbours", "between", "features", "point", "distances"]
 NEARLY = VALUES | st.integers(-1, 5) | st.lists(st.integers(-1, 5) | VALUES, max_size=4)
-NEW_ARMS = st.dictionaries(st.sampled_from(BROUGHT), NEARLY, max_size=3)
+BROUGHT = {  # by the campaigns below
+    "unimodal": ["neighbours", "between"],
+    "linear": ["features"],
+    "lipschitz": ["point"],
+    "distances": ["distances"],
+    "dueling": ["name"],
+}
+NEW_ARMS = st.sampled_from(sorted(BROUGHT)).flatmap(
+    lambda name: st.tuples(
+        st.just(name),
+        st.dictionaries(st.sampled_from([*BROUGHT[name], "other"]), NEARLY, max_size=2) | VALUES,
+    )
+)
 GROWING = {
     "unimodal": {"structure": "unimodal", "n_arms": 3},
     "linear": {"structure": "linear", "arms": [[1, 0], [0, 1]]},
@@ -387,50 +398,60 @@ def test_generated_instances(fixed, instance, policy):
     check_instance(fixed, instance, policy)
 
 
-@given(NEARLY, st.sampled_from([{}, {"n": 1}]))
-@settings(max_examples=80)
-def test_generated_restrictions_of_a_key_that_was_used(fixed, available, more):
+def check_restriction(local, available, more):
+    """An ask with a key that was used: the same answer again, or an error that names the field."""
     used = {"idempotency-key": "used"}
-    assert fixed.post(f"{FIRST}/ask", {}, headers=used).status_code == 200
-    before = state(fixed)
+    assert local.post(f"{FIRST}/ask", {}, headers=used).status_code == 200
+    before = state(local)
     body = json.dumps({"available": available, **more}).encode()
-    answer = fixed.post(f"{FIRST}/ask", body, headers=used)
+    answer = local.post(f"{FIRST}/ask", body, headers=used)
     assert answer.status_code in (200, 400), answer.text
     if answer.status_code == 400:
         field = answer.json()["error"]["field"]
         assert field.startswith("available") or field == "body"
     else:
         assert all(arm in (0, 1, 2) for arm in available)
-    assert state(fixed) == before
+    assert state(local) == before
 
 
-@pytest.fixture(scope="module")
-def growing(fixed):
-    """The same service, with campaigns to which arms may be added."""
-    for name, instance in GROWING.items():
-        body = {"name": name, "instance": instance, "policy": {"name": "hgl"}}
-        assert fixed.post("/v1/campaigns", body).status_code == 201
-    return fixed
-
-
-@given(st.sampled_from(sorted(GROWING)), NEW_ARMS | VALUES)
-@settings(max_examples=150)
-def test_generated_arms(growing, name, arm):
-    campaign = growing.service.registry.campaign(name)
+def check_arm(local, new, turn):
+    """A new arm is added, or its field named and nothing changed; ``turn`` is a whole number."""
+    kind, arm = new
+    name = f"{kind} {turn}"
+    body = {"name": name, "instance": GROWING[kind], "policy": {"name": "hgl"}}
+    assert local.post("/v1/campaigns", body).status_code in (200, 201)
+    campaign = local.service.registry.campaign(name)
     before = campaign.number
-    answer = growing.post(f"/v1/campaigns/{name}/arms", json.dumps({"arm": arm}).encode())
+    answer = local.post(f"/v1/campaigns/{name}/arms", json.dumps({"arm": arm}).encode())
     assert answer.status_code in (201, 400), answer.text
     if answer.status_code == 400:
         assert answer.json()["error"]["field"]
     assert campaign.number == before + (answer.status_code == 201)
 
 
+MORE = st.sampled_from([{}, {"n": 1}])
+TURNS = st.integers(0, 99)  # so that no campaign grows large
+
+
+@given(NEARLY, MORE)
+@settings(max_examples=80)
+def test_generated_restrictions_of_a_key_that_was_used(fixed, available, more):
+    check_restriction(fixed, available, more)
+
+
+@given(NEW_ARMS, TURNS)
+@settings(max_examples=150)
+def test_generated_arms(fixed, new, turn):
+    check_arm(fixed, new, turn)
+
+
 @pytest.mark.parametrize("near", [5, None, "01", {}, [], [3], [-1], [[0]], [0, None]])
-def test_neighbours_are_checked(growing, near):
-    answer = growing.post("/v1/campaigns/unimodal/arms", {"arm": {"neighbours": near}})
-    if answer.status_code != 201:  # generated arms may have come before
-        assert answer.json()["error"]["field"].startswith("arm.neighbours")
-        assert answer.status_code == 400
+def test_neighbours_are_checked(http, near):
+    body = {"name": "line", "instance": GROWING["unimodal"], "policy": {"name": "hgl"}}
+    assert http.post("/v1/campaigns", body).status_code == 201
+    answer = http.post("/v1/campaigns/line/arms", {"arm": {"neighbours": near}})
+    assert answer.status_code == 400
+    assert answer.json()["error"]["field"].startswith("arm.neighbours")
 
 
 @pytest.mark.parametrize("text", ["[[0]]", "[{}]", "[99, 0, 1, 2]", "[null]", "null", "7"])
