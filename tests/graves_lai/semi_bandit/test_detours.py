@@ -156,3 +156,55 @@ def test_detours_without_nodes_of_their_own(phi):
     solution = solve_paths(paths, np.array(phi))
     arms = np.array([indicator(3, arm) for arm in paths.arms()])
     assert solution.upper == pytest.approx(solve(arms, np.array(phi)).upper, rel=2e-6)
+
+
+SPREAD = {
+    "two detours": ([(0, 3), (0, 1), (1, 3), (0, 2), (2, 3)], lambda a, b: [0, 0, -a, 0, -b]),
+    "a bridge": (
+        [(0, 3), (0, 1), (1, 3), (0, 2), (2, 3), (1, 2)],
+        lambda a, b: [0, 0, -a, 0, -b, 0],
+    ),
+    "one edge": (
+        [(0, 1), (1, 3), (0, 3), (0, 2), (2, 3), (1, 4), (4, 3)],
+        lambda a, b: [1, 1, 2 - a, 0, 2 - b, 0, 1 - b],
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SPREAD)
+@pytest.mark.parametrize("least", [1e-3, 3.2e-6, 1e-6])
+@pytest.mark.parametrize("most", [1.0, 100.0])
+def test_gaps_that_differ_by_decades(shape, least, most):
+    edges, means = SPREAD[shape]
+    solution = solve_paths(Paths(edges, 0, 3), np.array(means(least, most), dtype=float))
+    assert solution.status == "certified"
+    assert solution.gap <= 1e-6
+
+
+@pytest.mark.parametrize("seed", [225, 265, 283, 334, *range(6)])
+def test_small_differences_of_large_means(seed):
+    side, edges = 5, []
+    for row in range(side):
+        for column in range(side):
+            node = row * side + column
+            edges += [(node, node + 1)] if column + 1 < side else []
+            edges += [(node, node + side)] if row + 1 < side else []
+            if column + 1 < side and row + 1 < side and (row + column) % 3 == 0:
+                edges.append((node, node + side + 1))
+    paths = Paths(edges, 0, side * side - 1)
+    noise = np.random.default_rng(seed).normal(size=len(edges))
+    for phi in (1e4 + noise, 1.0 + 1e-4 * noise):
+        solution = solve_paths(paths, phi)
+        assert solution.status == "certified"
+        assert solution.gap <= 1e-6
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-6, 1e60])
+@pytest.mark.parametrize("sigma", [1.0, 1e-50, 1e50])
+def test_no_scale_is_too_large_or_too_small(scale, sigma):
+    paths = Paths(DAG, 0, 4)
+    phi = np.random.default_rng(3).normal(size=paths.n_items)
+    plain = solve_paths(paths, phi)
+    scaled = solve_paths(paths, scale * phi, sigma)
+    assert scaled.gap <= 1e-6
+    assert scaled.upper * scale / sigma / sigma == pytest.approx(plain.upper, rel=1e-6)

@@ -49,10 +49,18 @@ class Rows:
     def gradient(self, weights: np.ndarray) -> sparse.csr_array:
         """Of the logarithms, one row each."""
         inverse = 1.0 / weights
-        share = np.repeat(1.0 / (self.member @ inverse), np.diff(self.member.indptr))
-        data = (inverse * inverse)[self.member.indices] * share
-        same = (data, self.member.indices, self.member.indptr)
-        return sparse.csr_array(same, shape=self.member.shape)
+        return self._table(inverse * inverse, 1.0 / (self.member @ inverse))
+
+    def steps(self, weights: np.ndarray) -> sparse.csr_array:
+        """What each row's most confusing parameter adds to the mean of every edge."""
+        inverse = 1.0 / weights
+        return self._table(inverse, self.need / (self.member @ inverse))
+
+    def _table(self, by_edge: np.ndarray, by_row: np.ndarray) -> sparse.csr_array:
+        """The product of both on the edges of each row."""
+        member = self.member
+        data = by_edge[member.indices] * np.repeat(by_row, np.diff(member.indptr))
+        return sparse.csr_array((data, member.indices, member.indptr), shape=member.shape)
 
 
 def incidence(graph: Graph) -> sparse.csr_array:

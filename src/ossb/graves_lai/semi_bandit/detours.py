@@ -5,11 +5,14 @@ Several detours at once are told apart where each of them is: U_k ≤ Δ_k² for
 costs its own gap, so that flows are all the ways to play.
 """
 
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
+from scipy import sparse
 
 from ossb.graves_lai.semi_bandit.detour_barrier import Flow, Rows, descend, repair
+from ossb.graves_lai.semi_bandit.detour_duals import best_weights
 from ossb.graves_lai.semi_bandit.detour_search import cheapest, largest_ratio, tangents, violated
 from ossb.graves_lai.semi_bandit.implicit_solution import ImplicitSolution, Items
 from ossb.graves_lai.semi_bandit.longest_paths import Graph, LongestPaths, total
@@ -19,10 +22,14 @@ MAX_STAY = 2  # rounds at one tolerance while many detours are still missing
 TIGHTEN = 0.1
 FINEST = 0.01  # of the gap asked: thin flows count little in the working gap, much in a proof
 DUST = 1e-14
+UNIT = 2.0  # 2σ², with σ = 1
 
 
 class PathSet(Protocol):
     """Paths from a source to a target."""
+
+    @property
+    def n_items(self) -> int: ...
 
     def maximize(self, weights: np.ndarray) -> Items: ...
 
@@ -34,16 +41,32 @@ class PathSet(Protocol):
 def solve_paths(
     paths: PathSet, phi: np.ndarray, sigma: float = 1.0, gap: float = 1e-6
 ) -> ImplicitSolution:
-    """The Graves–Lai bound of all paths, Gaussian items, one best path."""
+    """The Graves–Lai bound of all paths, Gaussian items, one best path.
+
+    It is solved with σ = 1 and the least gap of a path as the unit of means.
+    """
     phi = np.ascontiguousarray(phi, dtype=np.float64)
     leader = paths.maximize(phi)
     graph = paths.detours(leader, phi)
     if graph.items.size == 0:
         return ImplicitSolution(leader, [], 0.0, 0.0, [], np.zeros((0, phi.size)), np.zeros(0))
-    unit = 2.0 * sigma * sigma
+    least = float(tangents(LongestPaths(graph))[0])
+    found = solve_scaled(paths, leader, paths.detours(leader, phi / least), gap)
+    per_play = (sigma / least) * (sigma / least)
+    return replace(
+        found,
+        support=[(arm, rate * per_play) for arm, rate in found.support],
+        upper=found.upper * per_play * least,
+        lower=found.lower * per_play * least,
+        confusing=phi + least * found.confusing,
+    )
+
+
+def solve_scaled(paths: PathSet, leader: Items, graph: Graph, gap: float) -> ImplicitSolution:
+    """The same at unit scale; ``confusing`` is by how much the means of all items differ."""
     sweeps = LongestPaths(graph)
     grid, detours = tangents(sweeps), cheapest(sweeps)
-    rows = Rows(graph, detours, unit)
+    rows = Rows(graph, detours, UNIT)
     flow = Flow(start_flow(graph, detours, rows), np.zeros(len(detours)))
     answer: ImplicitSolution | None = None
     finest = FINEST * gap
@@ -51,13 +74,14 @@ def solve_paths(
     for _ in range(MAX_ROUNDS):
         flow = descend(graph, rows, flow, inner, mu)
         known = set(detours)
-        spread = unit / flow.weights
+        spread = UNIT / flow.weights
         new = [d for d in violated(sweeps, spread, grid, 0.2 * inner) if d not in known]
         if not new and inner <= gap:
-            found, new = certify(paths, phi, leader, sweeps, detours, rows, flow, grid, gap)
+            last = inner <= finest
+            found, new = certify(paths, leader, sweeps, detours, rows, flow, grid, gap, last)
             new = [d for d in new if d not in known]
             answer = found if answer is None or found.gap < answer.gap else answer
-            if answer.gap <= gap or (not new and inner <= finest):
+            if answer.gap <= gap or (not new and last):
                 break
         elif not new:
             search = largest_ratio(sweeps, spread, grid, 1.0 + 0.2 * inner)
@@ -65,19 +89,18 @@ def solve_paths(
         stayed = stayed + 1 if len(new) > 0.01 * len(detours) and stayed < MAX_STAY else 0
         if new:
             detours, flow = _extended(rows, detours, flow, new)
-            rows = Rows(graph, detours, unit)
+            rows = Rows(graph, detours, UNIT)
             repair(rows, detours, flow.weights, inner)
         mu = 0.3 * inner * float(graph.cost @ flow.weights) / len(detours)
         if not stayed:
             inner = max(gap if inner > gap else finest, TIGHTEN * inner)
     if answer is None:
-        answer, _ = certify(paths, phi, leader, sweeps, detours, rows, flow, grid, gap)
+        answer, _ = certify(paths, leader, sweeps, detours, rows, flow, grid, gap, True)
     return answer
 
 
 def certify(
     paths: PathSet,
-    phi: np.ndarray,
     leader: Items,
     sweeps: LongestPaths,
     detours: list[tuple[int, ...]],
@@ -85,8 +108,12 @@ def certify(
     flow: Flow,
     grid: np.ndarray,
     gap: float,
+    last: bool,
 ) -> tuple[ImplicitSolution, list[tuple[int, ...]]]:
-    """Both bounds over all paths, and detours that ask for larger rates."""
+    """Both bounds over all paths, and detours that ask for larger rates.
+
+    The ``last`` time weights that prove too little are improved.
+    """
     graph = sweeps.graph
     plays = decompose(graph, flow.weights)
     weights = np.zeros(graph.cost.size)
@@ -94,22 +121,18 @@ def certify(
         weights[list(detour)] += rate
     spread = rows.unit / weights
     search = largest_ratio(sweeps, spread, grid, 1.0 + 0.1 * gap)
-    y = flow.multipliers * np.exp(-rows.log_information(flow.weights))
-    used = np.flatnonzero(y > DUST * y.sum())
-    confusing = np.tile(phi, (used.size, 1))
-    pull = np.zeros(graph.cost.size)
-    for k, x in enumerate(used):
-        edges = list(detours[x])
-        inverse = 1.0 / flow.weights[edges]
-        step = rows.need[x] * inverse / inverse.sum()
-        confusing[k, graph.items[edges]] += step
-        pull[edges] += y[x] * step * step / rows.unit
-    lower = float(y[used].sum() / heaviest_detour(sweeps, pull))
     support = [
         (paths.follow(leader, graph.items[list(detour)].tolist()), float(rate * search.ratio))
         for detour, rate in plays
     ]
     upper = float(sum(rate * graph.cost[list(d)].sum() for d, rate in plays)) * search.ratio
+    y = flow.multipliers * np.exp(-rows.log_information(flow.weights))
+    used = np.flatnonzero(y > DUST * y.sum())
+    steps = rows.steps(flow.weights)[used]
+    wanted = upper * (1.0 - gap) if last else 0.0
+    y, lower = proved(sweeps, steps.power(2) / rows.unit, y[used], wanted)
+    confusing = np.zeros((used.size, paths.n_items))
+    confusing[:, graph.items] = steps.toarray()
     solution = ImplicitSolution(
         leader,
         support,
@@ -117,10 +140,28 @@ def certify(
         lower,
         [paths.follow(leader, graph.items[list(detours[x])].tolist()) for x in used],
         confusing,
-        y[used],
+        y,
         "certified" if search.complete else "heuristic",
     )
     return solution, search.detours
+
+
+def proved(
+    sweeps: LongestPaths, collected: sparse.csr_array, y: np.ndarray, wanted: float
+) -> tuple[np.ndarray, float]:
+    """Weights on confusing parameters and what they prove, improved if it is less than wanted.
+
+    A multiplier of the working problem is exact relative to all of them: where gaps differ by
+    decades, those of wide gaps are not, and one detour that collects too much spoils the whole.
+    """
+    lower = float(y.sum() / heaviest_detour(sweeps, collected.T @ y))
+    if lower < wanted:
+        better = best_weights(sweeps.graph, collected, y)
+        if better is not None and better.any():
+            again = float(better.sum() / heaviest_detour(sweeps, collected.T @ better))
+            if again > lower:
+                return better, again
+    return y, lower
 
 
 def feasible_detours(graph: Graph, weights: np.ndarray, unit: float) -> float:
