@@ -1,5 +1,6 @@
 """When may one stop: the threshold, and its errors over many runs."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.optimize import brentq
 from ossb.campaigns import Campaign
 from ossb.campaigns.looking import View, leader, plain, stopping
 from ossb.campaigns.player import Player
-from ossb.campaigns.stopping import calibration, threshold
+from ossb.campaigns.stopping import calibration, share, threshold
 from ossb.errors import InputError
 from ossb.instances import from_dict
 from ossb.simulation.environment import environment_of
@@ -64,13 +65,34 @@ def test_a_clear_leader_is_found(clock):
     assert found["met"] is True
     assert found["statistic"] > found["threshold"]
     assert campaign.best() == 0
-    alone = threshold(np.array([100, 100]), 0.05)
+    alone = threshold(np.array([100, 100]), 0.05 * 0.9)
     assert found["threshold"] == alone
     campaign.add_arm()
     campaign.import_rows([(2, 0)] * 100)
-    assert campaign.stop(0.05)["threshold"] == threshold(np.full(3, 100), 0.05 / 6)
+    assert campaign.stop(0.05)["threshold"] == threshold(np.full(3, 100), 0.05 * share(1, True))
     campaign.retire_arm(2)
-    assert campaign.stop(0.05)["threshold"] == threshold(np.full(2, 100), 0.05 / 6, 3)
+    assert campaign.stop(0.05)["threshold"] == threshold(np.full(2, 100), 0.05 * share(1, True), 3)
+
+
+def test_the_shares_of_all_sets_of_arms_sum_to_one():
+    """Of K added arms Σ 1 / (k (k + 1)) = 1 − 1 / (K + 1) is spent of what is left."""
+    most = 10_000
+    shares = [share(added, True) for added in range(most + 1)]
+    assert math.fsum(shares) == pytest.approx(1.0 - (1.0 - shares[0]) / (most + 1), rel=1e-12)
+    assert math.fsum(shares) < 1.0
+    assert all(later <= former for former, later in itertools.pairwise(shares))
+
+
+@pytest.mark.parametrize("label", ["classical", "dueling", "finite", "sums", "paths"])
+def test_all_of_delta_is_for_structures_that_never_grow(label):
+    instance = from_dict(CLOSE[label])
+    n_arms = 1 if instance.n_arms is None else len(instance.showing())
+    tally = empty_tally(instance.component_count(), n_arms)
+    tally.counts[:] = 10
+    tally.means[:] = instance.components
+    view = View(player_of(instance), tally, tally.counts.size, 0, n_arms)
+    part = 0.9 if label in ("classical", "dueling") else 1.0
+    assert stopping(view, 0.1)["threshold"] == threshold(tally.counts, 0.1 * part)
 
 
 def test_what_overflows_is_no_reason_to_stop():

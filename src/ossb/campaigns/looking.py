@@ -9,7 +9,8 @@ import numpy as np
 from ossb.arm_sets.base import Items
 from ossb.campaigns.observations import largest
 from ossb.campaigns.player import Player
-from ossb.campaigns.stopping import threshold
+from ossb.campaigns.rosters import may_grow
+from ossb.campaigns.stopping import share, threshold
 from ossb.certificates import to_certificate
 from ossb.errors import CertificationError, InputError
 from ossb.graves_lai.semi_bandit.evidence import least_evidence
@@ -77,9 +78,9 @@ def stopping(view: View, delta: float) -> dict[str, Any]:
     if not np.abs(view.tally.means).max() <= largest(instance):  # NaN is not
         return {**answer, "reason": BEYOND}
     statistic = (_evidence_of_set if described else _evidence)(instance, view.tally)
-    # each set of arms that there ever was has its share of δ: Σ 1 / ((k + 1)(k + 2)) = 1
-    share = delta if not view.added else delta / ((view.added + 1) * (view.added + 2))
-    level = threshold(view.tally.counts, share, view.components)
+    level = threshold(
+        view.tally.counts, delta * share(view.added, may_grow(instance)), view.components
+    )
     answer["threshold"] = level
     if math.isfinite(statistic):
         return {**answer, "statistic": statistic, "met": bool(statistic > level)}

@@ -85,6 +85,11 @@ def _new_name(instance: Any, given: Keys) -> str:
     return name
 
 
+def may_grow(instance: Any) -> bool:
+    """Whether arms can be added."""
+    return not is_described(instance) and instance.kind in _GROW
+
+
 def refuse_growth(instance: Any) -> None:
     """Refuse an instance whose arms are what they are."""
     if is_described(instance):

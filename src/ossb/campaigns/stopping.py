@@ -16,6 +16,8 @@ import math
 
 import numpy as np
 
+FIRST = 0.9  # of δ, for the arms that a campaign begins with
+
 
 def threshold(counts: np.ndarray, delta: float, components: int | None = None) -> float:
     """What the smallest likelihood ratio has to exceed at confidence 1 − δ.
@@ -32,6 +34,19 @@ def threshold(counts: np.ndarray, delta: float, components: int | None = None) -
     n = counts.size if components is None else components
     wandering = float(3.0 * np.log1p(np.log(seen)).sum())
     return wandering + n * calibration(math.log(1.0 / delta) / n)
+
+
+def share(added: int, may_grow: bool) -> float:
+    """The part of δ that the arms there are after some were added have.
+
+    Each set of arms that there ever was is a test of its own, and all of them may be wrong: the
+    shares sum to 1.  Most campaigns add no arm, so the first set has ``FIRST`` of δ, which costs
+    its threshold about ln(1 / ``FIRST``), and the later ones, k = 1, 2, …, have 1 / (k (k + 1))
+    of the rest.  All of δ where no arm can ever be added.
+    """
+    if not may_grow:
+        return 1.0
+    return FIRST if added == 0 else (1.0 - FIRST) / (added * (added + 1))
 
 
 def calibration(x: float) -> float:
