@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from ossb.errors import CertificationError
+from ossb.errors import CertificationError, InputError
 from ossb.families import family_named
 from ossb.structures.base import bound
 from ossb.structures.combinatorial import Combinatorial
@@ -92,3 +92,46 @@ def test_an_arm_that_can_hardly_become_best_is_named():
     arms, phi = [[1, 1, 0, 0], [0, 0, 1, 1]], [1, 1 - 1e-13, 0.75, 1]
     with pytest.raises(CertificationError, match="arm 1 can become better"):
         bound(listed(observation="bernoulli", arms=arms, phi=phi))
+
+
+@pytest.mark.parametrize("gap", [1e-7, 2.3e-7, 8e-7])
+@pytest.mark.parametrize("seed", range(8))
+def test_proofs_hold_where_gaps_are_small(gap, seed):
+    rng = np.random.default_rng(seed)
+    arms = np.unique(rng.integers(0, 2, (5, 4)), axis=0)
+    arms = arms[arms.sum(axis=1) == 2]
+    if len(arms) > 1:
+        checked(arms=arms, phi=1.1 + gap * np.array([0.0, 1.7, 3.1, 4.3]) * rng.uniform(0.9, 1.1))
+
+
+@pytest.mark.parametrize(
+    ("arms", "phi"),
+    [
+        ([[1, 0, 0], [0, 1, 1]], [1e-9, 0.3, 0.2]),
+        (
+            [[0, 0, 1, 1], [0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 1, 1], [1, 1, 0, 0]],
+            [0.00014086255144491112, 5.530954196537365, 1.8357583606156335e-05, 4.93921192118502],
+        ),
+    ],
+)
+def test_proofs_hold_where_a_mean_must_fall_nearly_to_zero(arms, phi):
+    checked(observation="poisson", goal="minimize", arms=arms, phi=phi)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-60, 1e-12, 1e60, 1e100])
+def test_units_do_not_matter(scale):
+    """Gaussian bounds go with 1 over the unit of means, Poisson ones do not depend on it."""
+    arms, phi = [[1, 1, 0], [0, 1, 1], [1, 0, 1]], np.array([1.0, 2.0, 4.0])
+    for goal in GOALS:
+        one, other = (checked(arms=arms, phi=unit * phi, goal=goal) for unit in (1.0, scale))
+        assert other.value * scale == pytest.approx(one.value, rel=1e-6)
+        counts = {"observation": "poisson", "goal": goal, "arms": arms}
+        one, other = (checked(phi=unit * phi, **counts) for unit in (1.0, scale))
+        assert other.value == pytest.approx(one.value, rel=1e-6)
+    assert checked(arms=[[1, 0], [0, 1]], phi=[scale, 2 * scale]).value == pytest.approx(2 / scale)
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e250, 1e308])
+def test_what_is_beyond_doubles_is_said(scale):
+    with pytest.raises((CertificationError, InputError), match=r"doubles|finite mean"):
+        bound(listed(arms=[[1, 1, 0], [0, 0, 1]], phi=[scale, scale, scale]))

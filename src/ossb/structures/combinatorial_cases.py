@@ -14,7 +14,8 @@ from ossb.graves_lai.linear.certificate import feasible_scale
 from ossb.graves_lai.proof import Alternative, Arm, Support
 from ossb.graves_lai.semi_bandit.gaussian_items import NO_CONSTRAINT
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
-from ossb.graves_lai.semi_bandit.solution import informations, item_weights
+from ossb.graves_lai.semi_bandit.solution import gaps_to, informations, item_weights, movable
+from ossb.graves_lai.semi_bandit.units import Units, units_of
 from ossb.structures.base import TIE, Bound, Instance, clear_best, refuse_twins
 
 
@@ -74,10 +75,13 @@ class _Listed:
 
     def __init__(self, instance: Any, arms: np.ndarray, means: np.ndarray) -> None:
         self.instance, self.arms, self.means = instance, arms, means
-        self.rewards = arms @ means
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.rewards = arms @ means
+        if not np.isfinite(self.rewards).all():
+            raise InputError("phi", "give every arm a finite mean")
         refuse_twins(instance, arms, int(np.argmax(self.rewards)))
         self.best = clear_best(instance, self.rewards)
-        self.gaps = self.rewards[self.best] - self.rewards
+        self.gaps = gaps_to(arms, means, self.best)
         self.others = np.arange(len(arms)) != self.best
 
     def gap_of(self, arm: Arm) -> float:
@@ -105,22 +109,57 @@ class _Listed:
 class ListedSemiBandit(_Listed):
     """Every item of the arm played is observed."""
 
+    @property
+    def units(self) -> Units:
+        return units_of(items_of(self.instance), self.means, self.gaps)
+
     def solve(self, gap: float) -> Bound:
         found = semi_bandit.solve(self.arms, self.means, gap, items=items_of(self.instance))
+        support = self.support_of(found.rates)
+        proved = self.information(support)
+        if proved == math.inf:
+            return Bound(self.instance, 0.0, 0.0, [], [])
+        if not proved > 0.0:
+            return Bound(self.instance, 0.0, math.inf, support, [])
+        support = [(arm, rate / proved) for arm, rate in support]
+        upper = math.fsum(rate * self.gap_of(arm) for arm, rate in support)
+        confusing = [
+            self.pushed(int(arm), parameter)
+            for arm, parameter in zip(found.alternatives, found.confusing, strict=True)
+        ]
+        with np.errstate(all="ignore"):
+            heaviest = self.heaviest(confusing, found.weights)
+        lower = float(found.weights.sum()) / heaviest if 0.0 < heaviest < math.inf else 0.0
         sign, alternatives = self.instance.sign, []
         for arm, parameter, weight in zip(
-            found.alternatives, found.confusing, found.weights, strict=True
+            found.alternatives, confusing, found.weights, strict=True
         ):
-            moved = np.flatnonzero((self.arms[arm] > 0) & (self.arms[self.best] == 0))
-            by = float(self.gaps[arm])
-            witness = raised(self.instance.family, parameter, moved, by)
+            witness = raised(
+                self.instance.family, parameter, self.moved(arm), float(self.gaps[arm])
+            )
             alternatives.append(
                 Alternative(int(arm), sign * parameter, sign * witness, float(weight))
             )
-        return Bound(
-            self.instance, min(found.lower, found.upper), found.upper,
-            self.support_of(found.rates), alternatives,
-        )  # fmt: skip
+        return Bound(self.instance, min(lower, upper), upper, support, alternatives)
+
+    def moved(self, arm: int) -> np.ndarray:
+        """The items whose means a confusing parameter of this arm may raise."""
+        units = self.units
+        free = movable(units.items, self.means / units.mean)
+        return np.flatnonzero((self.arms[arm] > 0) & (self.arms[self.best] == 0) & free)
+
+    def pushed(self, arm: int, parameter: np.ndarray) -> np.ndarray:
+        """The parameter moved by what rounding asks, so that its arm is no worse than the best."""
+        highest = self.instance.family.highest()
+        moved = self.moved(arm)
+        item = moved[np.argmax(highest - parameter[moved])] if highest < math.inf else moved[0]
+        answer = parameter.copy()
+        for attempt in range(20):
+            short = -self.advantage(answer, arm)
+            if short <= 0.0:
+                break
+            answer[item] = min(answer[item] + 2.0**attempt * short, highest)
+        return answer
 
     def outside(self, parameter: np.ndarray) -> float:
         return beyond(self.instance.family, parameter)
@@ -137,8 +176,11 @@ class ListedSemiBandit(_Listed):
         return float((collected / self.gaps[self.others]).max())
 
     def information(self, support: Support) -> float:
-        weights = item_weights(self.arms, self.rates_of(support))
-        logs, _ = informations(items_of(self.instance), self.arms, self.means, self.best, weights)
+        units = self.units
+        with np.errstate(all="ignore"):
+            weights = item_weights(self.arms, self.rates_of(support) / units.rate)
+            means = self.means / units.mean
+            logs, _ = informations(units.items, self.arms, means, self.best, weights)
         least = float(logs[self.others].min(initial=NO_CONSTRAINT))
         return math.inf if least >= NO_CONSTRAINT else math.exp(least)
 

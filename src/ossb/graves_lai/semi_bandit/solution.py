@@ -1,5 +1,6 @@
 """What a semi-bandit solver answers, and both of its bounds recomputed from the arms."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +49,18 @@ def item_weights(arms: np.ndarray, rates: np.ndarray) -> np.ndarray:
     return rates @ arms
 
 
+NEAR = 1e-3  # gaps below this, relative to the means that differ, are summed exactly
+
+
+def gaps_to(arms: np.ndarray, phi: np.ndarray, leader: int) -> np.ndarray:
+    """Δ(x) of every arm, accurate also where arms are nearly as good as the leader."""
+    apart = arms[leader] - arms
+    gaps = apart @ phi
+    for x in np.flatnonzero(gaps < NEAR * (np.abs(apart) @ np.abs(phi))):
+        gaps[x] = math.fsum((apart[x] * phi).tolist())
+    return np.ascontiguousarray(gaps)
+
+
 def movable(items: ItemFamily, phi: np.ndarray) -> np.ndarray:
     """Which items can have a larger mean."""
     return np.array([items.room(float(mean)) > EDGE for mean in phi])
@@ -61,8 +74,7 @@ def informations(
     An alternative with an item of weight 0 is never told apart: −∞, unless it can never be
     one, however large its items' means.  Items at the end of the mean space need no weight.
     """
-    rewards = arms @ phi
-    need = np.ascontiguousarray(rewards[leader] - rewards)
+    need = gaps_to(arms, phi, leader)
     moved = (arms[leader] == 0) & movable(items, phi)
     member = np.ascontiguousarray(arms.T * moved[:, None])
     logs, tau = np.empty(arms.shape[0]), np.empty(arms.shape[0])
@@ -89,8 +101,7 @@ def certify(
     """Read the held solution out of the memory and prove it again over all arms."""
     items = memory.items
     leader = int(memory.state[LEADER])
-    rewards = arms @ phi
-    gaps = rewards[leader] - rewards
+    gaps = gaps_to(arms, phi, leader)
     rates = np.zeros(arms.shape[0])
     played = np.flatnonzero(memory.position_of[COLUMN_OF] >= 0)
     rates[played] = memory.held_v[memory.position_of[COLUMN_OF, played]] / gaps[played]
@@ -136,8 +147,7 @@ def sparsest(
     gap: float,
 ) -> np.ndarray:
     """Feasible rates, without those that are next to nothing as long as the gap allows it."""
-    rewards = arms @ phi
-    gaps = rewards[leader] - rewards
+    gaps = gaps_to(arms, phi, leader)
     spent = rates * gaps
     feasible = rates
     for share in (1e-4, 1e-6, 1e-8, 0.0):

@@ -1,20 +1,24 @@
 """One-off bounds for listed arms."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from ossb.errors import CertificationError, InputError
+from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.graves_lai.semi_bandit.memory import start
 from ossb.graves_lai.semi_bandit.rates import rates
-from ossb.graves_lai.semi_bandit.solution import SemiBanditSolution, certify
+from ossb.graves_lai.semi_bandit.solution import SemiBanditSolution, certify, gaps_to
 from ossb.graves_lai.semi_bandit.tilting import EDGE
+from ossb.graves_lai.semi_bandit.units import units_of
 
 INTERPRETED_SIZE = 100_000  # arms × items up to which nobody should wait for a compiler
 INTERPRETED_ITEMS = 40
 TIE = 1e-13
 ROUNDING = 1e-15
+LEAST, MOST = 1e-280, 1e280  # units of rates and costs that leave room for rates and costs
 
 
 def solve(
@@ -42,10 +46,37 @@ def solve(
     arms = np.ascontiguousarray(arms, dtype=np.float64)
     phi = np.ascontiguousarray(phi, dtype=np.float64)
     check_arms(arms, phi)
-    if items is not None:
-        refuse_edges(arms, phi, items)
+    if items is None:
+        items = GaussianItems(1.0)
     if compiled is None:
         compiled = arms.size > INTERPRETED_SIZE or arms.shape[1] > INTERPRETED_ITEMS
+    units = units_of(items, phi, gaps_to(arms, phi, int(np.argmax(arms @ phi))))
+    refuse_edges(arms, phi / units.mean, units.items)
+    try:
+        with np.errstate(all="ignore"):
+            found = solve_in_units(arms, phi / units.mean, gap, compiled, units.items)
+    except (ArithmeticError, ValueError) as error:
+        raise CertificationError(f"C(θ) is beyond the range of doubles: {error}") from error
+    cost = units.rate * units.mean
+    if found.upper > 0.0 and not LEAST < min(cost, units.rate) <= max(cost, units.rate) < MOST:
+        raise CertificationError(
+            "C(θ) is beyond the range of doubles: give means and sigma in other units"
+        )
+    if found.upper == 0.0:
+        return replace(found, rates=np.zeros_like(found.rates))
+    return replace(
+        found,
+        rates=found.rates * units.rate,
+        upper=found.upper * cost,
+        lower=found.lower * cost,
+        confusing=phi + (found.confusing - phi / units.mean) * units.mean,
+    )
+
+
+def solve_in_units(
+    arms: np.ndarray, phi: np.ndarray, gap: float, compiled: bool, items: ItemFamily
+) -> SemiBanditSolution:
+    """The same, as the numbers stand."""
     memory = start(arms, items, 0.5 * gap)
     (rates.compiled if compiled else rates)(arms, phi, 0.0, memory, np.empty(arms.shape[0]))
     return certify(arms, phi, memory, gap)
@@ -71,6 +102,8 @@ def refuse_edges(arms: np.ndarray, phi: np.ndarray, items: ItemFamily) -> None:
     An arm whose items cannot gain what they need is no alternative, and does not count.
     """
     room = np.array([items.room(float(mean)) for mean in phi])
+    if np.isinf(room).all():
+        return
     best = int(np.argmax(arms @ phi))
     for x in range(arms.shape[0]):
         apart = arms[x] - arms[best]
