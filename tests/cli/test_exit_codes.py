@@ -37,9 +37,17 @@ def test_a_damaged_store(ossb, tmp_path):
     assert "`storage` must be what was written to it" in ossb.err
 
 
+@pytest.mark.parametrize("shell", ["in front", "behind"])
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
-def test_a_server_that_ends(tmp_path, sent, code):
-    server = Server(f"sqlite:///{tmp_path / 'store.db'}", tmp_path / "log").start()
+def test_a_server_that_ends(tmp_path, sent, code, shell):
+    """Programs that scripts put behind with ``&`` start with the keyboard's signal ignored."""
+    before = signal.getsignal(signal.SIGINT)
+    if shell == "behind":
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # handed on to what is started
+    try:
+        server = Server(f"sqlite:///{tmp_path / 'store.db'}", tmp_path / "log").start()
+    finally:
+        signal.signal(signal.SIGINT, before)
     server.process.send_signal(sent)
     assert server.process.wait(60) == code
     log = (tmp_path / "log").read_text()
