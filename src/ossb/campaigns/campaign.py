@@ -18,11 +18,11 @@ from ossb.campaigns.events import Event
 from ossb.campaigns.history import Decided, decided, ids_in, told_of, with_lists
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.ledger import TOLD, VOIDED
-from ossb.campaigns.observations import without
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Storage, open_storage
 from ossb.campaigns.telling import as_pairs, place_of, sorted_out, told_value
 from ossb.campaigns.timeline import timeline
+from ossb.campaigns.voiding import without
 from ossb.errors import InputError, OssbError
 from ossb.fields import integer, number
 from ossb.structures.base import Instance
@@ -205,7 +205,7 @@ class Campaign(Changes):
             content = {
                 "number": place,
                 "observation": observation,
-                "means": without(state, place, observation),
+                "means": without(state, place, observation, self._journal.between),
             }
             return "voided", self._journal.record("voided", self._clock(), content)
 

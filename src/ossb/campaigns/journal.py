@@ -94,6 +94,11 @@ class Journal:
             raise Unavailable(f"event {number} of campaign {self._name!r} was not written")
         return found
 
+    def between(self, first: int, last: int) -> Iterator[Event]:
+        """Events from one number to another, once they are on disk."""
+        self.settle()
+        return self._storage.read(self._name, first - 1, last)
+
     def settle(self) -> None:
         """Wait until all that was appended is on disk, or refused."""
         if self._last is not None:

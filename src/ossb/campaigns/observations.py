@@ -1,4 +1,4 @@
-"""Observations as users tell them, checked; and taken back."""
+"""Observations as users tell them, checked."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,6 @@ from ossb.errors import InputError
 from ossb.fields import number
 from ossb.words import counted
 
-WHOLE = ("bernoulli", "poisson")  # families of whole numbers: so are their sums
 LARGEST = 1e50  # in size: products of six of them, divided by a standard deviation, are doubles
 
 
@@ -62,23 +61,3 @@ class Observations:
         if abs(found) > self._largest:
             raise InputError(field, f"lie in [{-self._largest:g}, {self._largest:g}]", found)
         return found
-
-
-def without(state: State, place: int, observation: Any) -> list[float]:
-    """The means of what a decision showed, once its observation is taken back."""
-    values = observation if isinstance(observation, list) else [observation]
-    family, tally, sign = state.instance.observed_family, state.tally, state.instance.observed_sign
-    means = []
-    for component, value in zip(
-        state.reveals[int(state.decisions.arm[place])],
-        values if values != [None] else [],
-        strict=True,
-    ):
-        count = int(tally.counts[component])
-        total = float(tally.means[component]) * count
-        if state.instance.observation in WHOLE:
-            total = float(round(total))
-        mean = (total - sign * value) / (count - 1) if count > 1 else 0.0
-        # rounding must not put a mean outside the family's range
-        means.append(min(max(mean, family.lowest()), family.highest()) if count > 1 else 0.0)
-    return means

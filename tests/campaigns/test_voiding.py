@@ -1,0 +1,90 @@
+"""A tell that is taken back leaves the mean of the others."""
+
+import math
+
+import pytest
+
+from ossb.campaigns import Campaign
+from ossb.campaigns.snapshots import fingerprint
+
+ONE = {"structure": "classical", "n_arms": 1}
+ITEMS = {"structure": "combinatorial", "feedback": "semi_bandit", "arms": [[1, 1]]}
+GRAPH = {  # arm 0 shows both components, arm 1 the second
+    "structure": "polytope",
+    "A": [[1, 1]],
+    "b": [1.5],
+    "reveals": [[0, 1], [1]],
+    "rewards": [[1, 0], [0, 1]],
+}
+
+
+def opened(instance, clock):
+    return Campaign.open("memory://", "c", instance=instance, policy="hgl", clock=clock)
+
+
+def told(campaign, value):
+    (decision,) = campaign.ask()
+    campaign.tell(decision.id, value)
+    return decision.id
+
+
+def means(campaign):
+    return campaign.describe()["components"]["means"]
+
+
+@pytest.mark.parametrize("goal", ["maximize", "minimize"])
+@pytest.mark.parametrize("wrong", [1e12, -1e12, 1e30, 1e50, 0.3])
+def test_nothing_is_lost_with_a_large_one(wrong, goal, clock):
+    campaign = opened({**ONE, "goal": goal}, clock)
+    for value in (0.5, 0.7):
+        told(campaign, value)
+    id_ = told(campaign, wrong)
+    told(campaign, 0.1)
+    campaign.void(id_)
+    assert means(campaign) == [pytest.approx(1.3 / 3, rel=1e-15)]
+    with campaign._journal.look() as state:
+        before = fingerprint(state)
+    with Campaign(campaign._storage, "c", clock)._journal.look() as state:
+        assert fingerprint(state) == before
+
+
+def test_many_are_taken_back_one_by_one(clock):
+    campaign = opened(ONE, clock)
+    ids = [told(campaign, value) for value in (1e16, 3.0, -1e16, 1.0, 1e40, 2.0)]
+    for id_ in (ids[4], ids[0], ids[2]):
+        campaign.void(id_)
+    assert means(campaign) == [2.0]
+    for id_ in (ids[1], ids[3], ids[5]):
+        campaign.void(id_)
+    assert means(campaign) == [None]
+
+
+def test_lists_are_looked_up_in_the_journal(clock):
+    campaign = opened(ITEMS, clock)
+    told(campaign, [0.5, 2.0])
+    told(campaign, [0.7, 4.0])
+    id_ = told(campaign, [1e12, 3.0])
+    campaign.void(id_)
+    assert means(campaign) == [pytest.approx(0.6, rel=1e-15), pytest.approx(3.0, rel=1e-12)]
+
+
+def test_numbers_and_lists_of_one_component(clock):
+    campaign = opened(GRAPH, clock)
+    values, wrong = [], None
+    while wrong is None or len(values) < 6:
+        (decision,) = campaign.ask()
+        if decision.arm == 1 and wrong is None and len(values) > 2:
+            wrong = decision.id
+            campaign.tell(wrong, 1e14)
+            continue
+        values.append(0.1 + len(values))
+        campaign.tell(decision.id, [0.5, values[-1]] if decision.arm == 0 else values[-1])
+    campaign.void(wrong)
+    assert means(campaign)[1] == pytest.approx(math.fsum(values) / len(values), rel=1e-15)
+
+
+def test_of_imported_data_the_mean_is_all_there_is(clock):
+    campaign = opened(ONE, clock)
+    campaign.import_rows([(0, 0.5), (0, 0.7)])
+    campaign.void(told(campaign, 10.0))
+    assert means(campaign) == [pytest.approx(0.6, rel=1e-14)]
