@@ -52,6 +52,24 @@ def test_linear(seed):
     )
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_linear_with_arms_that_do_not_span(seed):
+    rng = np.random.default_rng(seed)
+    size, d, rank = int(rng.integers(2, 7)), int(rng.integers(2, 6)), int(rng.integers(1, 3))
+    if seed % 3 == 0:
+        arms = np.unique(rng.integers(0, 2, (min(size, d - 1) + 1, d)).astype(float), axis=0)
+    else:
+        arms = rng.normal(size=(size, rank)) @ rng.normal(size=(rank, d))
+    agree(
+        {
+            "structure": "linear",
+            "arms": arms.tolist(),
+            "phi": rng.uniform(0.2, 1.0, d).tolist(),
+            "goal": "minimize" if seed % 2 else "maximize",
+        }
+    )
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("link", ["logistic", "log", "identity"])
 def test_generalized_linear_index(seed, link):

@@ -271,3 +271,31 @@ def test_to_dict_reads_back():
     assert content["structure"] == "polytope"
     json.dumps(content)
     assert make(content).to_dict() == content
+
+
+@pytest.mark.parametrize(
+    ("means", "theta", "value"),
+    [
+        ([[1, 0, 0], [0, 1, 1]], [1, 0.5, 0.3], 10.0),
+        ([[1, 1, 0], [0, 0, 0], [0, 1, 1]], [2, 1, 1], 2.0),
+        ([[0, 0, 1, 0], [1, 1, 0, 0]], [0.1, 0.7, 0.375, 0.35], 2 / 0.425),
+    ],
+)
+def test_arms_that_do_not_span_leave_directions_that_nothing_holds(means, theta, value):
+    answer = certified(Polytope(A=[], b=[], means=means, theta=theta))
+    assert answer.value == pytest.approx(value, rel=1e-6)
+
+
+def test_rows_alone_do_not_carry_a_parameter_away():
+    # rows let λ go to infinity along directions that no arm sees: it must stay near, or
+    # rounding would break agreement with the best arm
+    instance = Polytope(
+        A=[[-1, -1, 2, -1], [1, -1, 0, 0]],
+        b=[0.03616553561973519, 0.14032886979200732],
+        means=[[1, 1, 1, 1], [1, 0, 1, 1], [0, 1, 1, 1], [1, 1, 0, 0]],
+        theta=[0.20349205285495497, 0.06316318306294767, 0.13918510856414468, 0.02554944559065152],
+        observation="bernoulli",
+        goal="minimize",
+    )
+    answer = certified(instance)
+    assert max(np.abs(alternative.parameter).max() for alternative in answer.alternatives) < 100

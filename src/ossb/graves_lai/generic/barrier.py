@@ -38,10 +38,11 @@ class Batch:
         """Changes of the means from θ."""
         return np.asarray(self.start + (self.slopes @ point[..., None])[..., 0])
 
-    def recast(self, transform: np.ndarray) -> "Batch":
-        """The same programs in coordinates y = transform ŷ."""
+    def recast(self, transform: np.ndarray, null: np.ndarray) -> "Batch":
+        """The same programs in coordinates y = transform ŷ; ``null`` are those without weight."""
         anchor = transform.transpose(0, 2, 1) @ self.anchor @ transform
-        slopes, rows = self.slopes @ transform, self.rows @ transform
+        slopes = _without_noise(self.slopes, self.slopes @ transform, null)
+        rows = _without_noise(self.rows, self.rows @ transform, null)
         return Batch(self.divergence, self.theta, self.start, slopes, rows, self.room, anchor)
 
     def origin(self) -> np.ndarray:
@@ -53,9 +54,14 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Where the programs ended, and lower bounds of their values from exact multipliers."""
+    """Where the programs ended, and lower bounds of their values from exact multipliers.
+
+    What moves along directions without weight is kept apart: rows alone may let it go far,
+    where rounding would drown the means.
+    """
 
     point: np.ndarray  # (a, r)
+    loose: np.ndarray  # (a, r), to be added to the point
     value: np.ndarray  # (a,) f at the point
     proved: np.ndarray  # (a,) ≤ the least value
     slopes: np.ndarray  # (a, C) p
@@ -83,14 +89,27 @@ def minimise(
     ``weights`` are w ≥ 0, one row for each program, best scaled so that the values are of
     order one.
     """
-    transform = _whitening(batch, weights)
-    outcome = _minimise(batch.recast(transform), weights, tolerance)
-    point = (transform @ outcome.point[..., None])[..., 0]
-    return replace(outcome, point=point)
+    transform, null = _whitening(batch, weights)
+    recast = batch.recast(transform, null)
+    outcome = _minimise(recast, weights, tolerance)
+    # at the end of its space a mean may count without any curvature
+    counts = ((recast.slopes != 0) & (weights > 0)[..., None]).any(axis=1)
+    loose = np.where(null & ~counts, outcome.point, 0.0)
+    held = (transform @ (outcome.point - loose)[..., None])[..., 0]
+    return replace(outcome, point=held, loose=(transform @ loose[..., None])[..., 0])
 
 
-def _whitening(batch: Batch, weights: np.ndarray) -> np.ndarray:
-    """Coordinates in which f bends by one in every direction at θ.
+def _without_noise(rows: np.ndarray, moved: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """Rows in new coordinates, 0 where only rounding says that they depend on a null one.
+
+    Nothing else may hold that coordinate, so that its rounding would be taken for its size.
+    """
+    lengths = np.sqrt((rows * rows).sum(axis=2, keepdims=True))
+    return np.asarray(np.where(null[:, None, :] & (np.abs(moved) <= _NULL * lengths), 0.0, moved))
+
+
+def _whitening(batch: Batch, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates in which f bends by one in every direction at θ, and which have no weight.
 
     Weights span many decades: without this the light directions drown in the rounding of the
     heavy ones.  Directions without any weight keep their length.
@@ -99,8 +118,14 @@ def _whitening(batch: Batch, weights: np.ndarray) -> np.ndarray:
     bend = weights * batch.divergence.curvature(batch.theta, middle)
     terms = np.concatenate([batch.slopes * np.sqrt(bend)[..., None], batch.anchor], axis=1)
     _, singular, right = np.linalg.svd(terms, full_matrices=False)
-    length = np.where(singular > _NULL * singular[:, :1], singular, 1.0)
-    return np.asarray(right.transpose(0, 2, 1) / length[:, None, :])
+    null = singular <= _NULL * singular[:, :1]
+    length = np.where(null, 1.0, singular)
+    transform = right.transpose(0, 2, 1) / length[:, None, :]
+    # of the directions without weight, those that no row holds are told from the others
+    for a in np.flatnonzero(null.sum(axis=1) > 1):
+        free = transform[a][:, null[a]]
+        transform[a][:, null[a]] = free @ np.linalg.svd(batch.rows[a] @ free)[2].T
+    return transform, null
 
 
 def _minimise(batch: Batch, weights: np.ndarray, tolerance: float) -> Outcome:
@@ -247,6 +272,7 @@ def _finished(batch: Batch, weights: np.ndarray, state: _State) -> Outcome:
     second = proved_2 > proved
     return Outcome(
         state.point,
+        np.zeros_like(state.point),
         value_at(batch, weights, state.point),
         np.where(second, proved_2, proved),
         np.where(second[:, None], slope_2, slope),

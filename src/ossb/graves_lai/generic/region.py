@@ -20,6 +20,7 @@ from ossb.graves_lai.linprog import solve_lp
 
 ROOM = 1e-7  # less slack than this, at unit scale, is none
 STILL_INSIDE = 1e-3  # slack, at unit scale, that a point from before must still have
+UNHELD = 1e-12  # a direction along which unit rows change by less is held by none of them
 STRICT = 1e-9  # an advantage below this share of the gap is a tie
 
 
@@ -41,7 +42,7 @@ class Region:
     tight: np.ndarray  # (m,) rows that are equalities in the whole region
     tight_proof: np.ndarray  # (m + q,) multipliers of rows and equal that prove it
     middle: np.ndarray  # (n,) a point with every other row slack
-    basis: np.ndarray  # (n, r) orthonormal, of the directions the equalities leave free
+    basis: np.ndarray  # (n, r) orthonormal: directions left free on which something depends
 
     @property
     def n_bounds(self) -> int:
@@ -70,7 +71,7 @@ def region_of(program: Program, piece: int, arm: int) -> Region | Dual:
             f"be learnable: with arm {arm} best, a parameter looks the same to every arm, so "
             "no exploration can tell it apart and C(θ) is infinite",
         )
-    return _region(piece, arm, scale, shape, tight, proof, middle)
+    return _region(program, piece, arm, scale, shape, tight, proof, middle)
 
 
 def region_near(program: Program, held: Region, inside: np.ndarray) -> Region | None:
@@ -82,7 +83,9 @@ def region_near(program: Program, held: Region, inside: np.ndarray) -> Region | 
         return None
     shape = shape_of(program, held.piece, held.arm).scaled(held.scale)
     moved = (inside - program.theta) / held.scale
-    region = _region(held.piece, held.arm, held.scale, shape, held.tight, held.tight_proof, moved)
+    region = _region(
+        program, held.piece, held.arm, held.scale, shape, held.tight, held.tight_proof, moved
+    )
     room = min(
         float((region.slacks - region.rows @ region.middle).min(initial=np.inf)),
         float(region.gain @ region.middle - region.need),
@@ -91,6 +94,7 @@ def region_near(program: Program, held: Region, inside: np.ndarray) -> Region | 
 
 
 def _region(
+    program: Program,
     piece: int,
     arm: int,
     scale: float,
@@ -102,6 +106,8 @@ def _region(
     fixed = np.vstack([shape.equal, shape.rows[tight]])
     fixed_to = np.concatenate([shape.equal_to, shape.slacks[tight]])
     basis, middle = _free_directions(fixed, fixed_to, middle)
+    seen = program.means[program.informative]
+    basis = _held(np.vstack([seen, shape.rows[~tight], shape.gain]), basis)
     return Region(
         piece,
         arm,
@@ -220,6 +226,20 @@ def _free_directions(
     basis = right[rank:].T
     basis[np.abs(basis) < 1e-15] = 0.0
     return basis, point
+
+
+def _held(rows: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """The directions of a basis without those on which no row depends, where there are any.
+
+    Nothing would hold a program there but rounding.
+    """
+    lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+    along = (rows / np.where(lengths > 0, lengths, 1.0)) @ basis
+    _, singular, right = np.linalg.svd(along, full_matrices=False)
+    kept = singular > UNHELD * singular.max(initial=0.0)
+    if kept.sum() == basis.shape[1]:
+        return basis
+    return np.asarray(basis @ right[kept].T)
 
 
 def _infinitely_far(program: Program, piece: int, tight: np.ndarray) -> bool:

@@ -10,6 +10,9 @@ from ossb.graves_lai.generic.duals import Dual, gathered
 from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import Region
 
+NOISE = 1e-14  # what rounding leaves, of a row's length, along a direction it does not have
+UNMOVED = 1e-9  # a row that changes by less, relatively, along a loose move does not change
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -31,6 +34,23 @@ class Evaluation:
     norms: np.ndarray  # (a,)
     weights: np.ndarray  # (C,)
     outcome: Outcome
+
+
+def _along(rows: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Rows along each direction of an orthonormal basis; 0 where that is rounding."""
+    along = rows @ basis
+    lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+    return np.asarray(np.where(np.abs(along) <= NOISE * lengths, 0.0, along))
+
+
+def _needed(region: Region, z: np.ndarray, move: np.ndarray) -> np.ndarray:
+    """The least share of a move that brings z inside every row that the move changes."""
+    rows = np.vstack([region.rows[~region.tight], -region.gain])
+    short = rows @ z - np.append(region.slacks[~region.tight], -region.need)
+    helps = -(rows @ move)
+    needs = (short > 0) & (helps > UNMOVED * np.abs(move).max())
+    share = float((short[needs] / helps[needs]).max(initial=0.0))
+    return min(1.0, share) * move
 
 
 class Separation:
@@ -57,10 +77,10 @@ class Separation:
             free, m = region.basis.shape[1], region.n_bounds
             loose = ~region.tight
             start[a] = region.scale * (self.seen @ region.middle)
-            slopes[a, :, :free] = region.scale * (self.seen @ region.basis)
-            matrix[a, :m, :free] = np.where(loose[:, None], region.rows @ region.basis, 0.0)
+            slopes[a, :, :free] = region.scale * _along(self.seen, region.basis)
+            matrix[a, :m, :free] = np.where(loose[:, None], _along(region.rows, region.basis), 0.0)
             room[a, :m] = np.where(loose, region.slacks - region.rows @ region.middle, 1.0)
-            matrix[a, -1, :free] = -(region.gain @ region.basis)
+            matrix[a, -1, :free] = -_along(region.gain[None], region.basis)[0]
             room[a, -1] = region.gain @ region.middle - region.need
             padding = np.arange(free, columns)
             anchor[a, padding, padding] = 1.0
@@ -77,15 +97,21 @@ class Separation:
         norms = np.where(norms > 0, norms, max(float(weights.max(initial=0.0)), 1e-300))
         outcome = minimise(batch, spread / norms[:, None], tolerance)
         parameters = np.array(
-            [self.parameter(a, outcome.point[a]) for a in range(len(self.regions))]
+            [
+                self.parameter(a, outcome.point[a], outcome.loose[a])
+                for a in range(len(self.regions))
+            ]
         )
         divergences = program.divergences(parameters)
         return Evaluation(outcome.proved * norms, parameters, divergences, norms, every, outcome)
 
-    def parameter(self, a: int, point: np.ndarray) -> np.ndarray:
-        """λ of a point of region a."""
+    def parameter(self, a: int, point: np.ndarray, loose: np.ndarray) -> np.ndarray:
+        """λ of a point of region a, with as much of its loose part as the rows need."""
         region = self.regions[a]
-        z = region.middle + region.basis @ point[: region.basis.shape[1]]
+        size = region.basis.shape[1]
+        z = region.middle + region.basis @ point[:size]
+        if loose.any():
+            z = z + _needed(region, z, region.basis @ loose[:size])
         return self._inside(region, z)
 
     def witness(self, a: int) -> np.ndarray:

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+from ossb.graves_lai.generic.barrier import Batch, minimise
+from ossb.graves_lai.generic.divergence import GaussianDivergence
+
+
+def turned(angle):
+    cosine, sine = np.cos(angle), np.sin(angle)
+    return np.array([[cosine, -sine], [sine, cosine]])
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, 1.0, 2.0])
+def test_a_direction_that_nothing_depends_on_stays_where_it_is(angle):
+    # minimise (2 + y · e)² / 2 subject to y · e ≥ −1, in coordinates where e is no axis
+    along = turned(angle)[:1]
+    batch = Batch(
+        GaussianDivergence(1.0),
+        np.zeros(1),
+        np.array([[2.0]]),
+        along[None],
+        -along[None],
+        np.array([[1.0]]),
+        np.zeros((1, 2, 2)),
+    )
+    outcome = minimise(batch, np.ones((1, 1)), 1e-9)
+    assert outcome.value == pytest.approx(0.5, rel=1e-8)
+    assert outcome.proved == pytest.approx(0.5, rel=1e-8)
+    assert along[0] @ outcome.point[0] == pytest.approx(-1.0, rel=1e-8)
+    assert np.abs(turned(angle)[1] @ (outcome.point + outcome.loose)[0]) < 1e-6
+
+
+def test_weight_on_one_component_leaves_the_other_to_the_rows():
+    # the second component has no weight: only the row y_1 + y_2 ≤ 1 holds it
+    batch = Batch(
+        GaussianDivergence(1.0),
+        np.zeros(2),
+        np.zeros((1, 2)),
+        np.eye(2)[None],
+        np.array([[[1.0, 1.0], [-1.0, 0.0]]]),
+        np.array([[1.0, 1.0]]),
+        np.zeros((1, 2, 2)),
+    )
+    outcome = minimise(batch, np.array([[1.0, 0.0]]), 1e-9)
+    assert outcome.point[0] == pytest.approx([0.0, 0.0], abs=1e-4)
+    assert outcome.loose[0, 0] == pytest.approx(0.0, abs=1e-12)
