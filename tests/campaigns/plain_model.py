@@ -185,5 +185,12 @@ class Model:
                 found[component] += decision.status == "pending"
         return list(found.values())
 
-    def count(self, status):
-        return sum(d.status == status for d in self.decisions.values())
+    def count(self, status, freed=True):
+        """Decisions of a status; those whose lease has ended are not pending, once ``freed``."""
+        ended = [
+            d
+            for d in self.decisions.values()
+            if freed and d.status == "pending" and d.lease <= self.now
+        ]
+        found = sum(d.status == status for d in self.decisions.values())
+        return found + len(ended) * ((status == "expired") - (status == "pending"))

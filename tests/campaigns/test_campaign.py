@@ -187,6 +187,20 @@ def test_too_many_pending_are_refused(clock, monkeypatch):
     campaign.ask()
 
 
+def test_a_lease_that_ended_is_seen_before_anybody_asks(campaign, clock):
+    early, late = campaign.ask(2, lease=10)
+    campaign.tell(late.id, 1)
+    campaign.close()
+    clock.now += 10
+    number, told = campaign.number, campaign.describe()
+    assert told["pending"] == 0
+    assert told["decisions"] == {"pending": 0, "told": 1, "expired": 1, "voided": 0}
+    assert [entry["status"] for entry in campaign.history()] == ["expired", "told"]
+    assert campaign.number == number  # looking writes nothing
+    assert campaign.tell(early.id, 0) == "recorded"
+    assert campaign.describe()["rounds"] == 2
+
+
 def test_a_lease_that_ends_frees_the_pending_count_only(campaign, clock):
     early, late = campaign.ask(2, lease=10)
     clock.now += 5

@@ -57,6 +57,25 @@ def test_show_has_what_the_contract_names(campaign):
     assert sum(map(sum, shown["timeline"]["phases"].values())) == 9
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_leases_end_while_nobody_asks(campaign, closed):
+    opened, now = campaign.service.registry.campaign("first"), [1e9]
+    opened._clock = lambda: now[0]
+    campaign.post(f"{FIRST}/ask", {"n": 2, "lease_seconds": 10})
+    if closed:
+        campaign.post(f"{FIRST}/close", {})
+    assert campaign.get(FIRST).json()["pending"] == 2
+    now[0] += 10
+    shown = campaign.get(FIRST).json()
+    assert shown["pending"] == 0
+    assert shown["decisions"]["expired"] == 2
+    for query in ("", "?brief=true"):
+        (entry,) = campaign.get(f"/v1/campaigns{query}").json()["campaigns"]
+        assert entry["pending"] == 0
+    told = campaign.get(f"{FIRST}/decisions").json()["decisions"]
+    assert [decision["status"] for decision in told] == ["expired"] * 2
+
+
 def test_delta_of_the_stopping_rule(campaign):
     assert campaign.get(f"{FIRST}?delta=0.01").json()["stop"]["delta"] == 0.01
     assert campaign.get(f"{FIRST}?delta=2").json()["error"]["field"] == "delta"

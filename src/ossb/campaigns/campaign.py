@@ -13,7 +13,7 @@ from ossb.campaigns.asking import Available, Players, choose, left_out_of, refus
 from ossb.campaigns.card import card, line
 from ossb.campaigns.changing import Changes, Closed
 from ossb.campaigns.definition import check_same, create, definition, label
-from ossb.campaigns.description import described
+from ossb.campaigns.description import described, standing
 from ossb.campaigns.events import Event
 from ossb.campaigns.history import Decided, decided, ids_in, told_of, with_lists
 from ossb.campaigns.journal import Journal
@@ -224,7 +224,7 @@ class Campaign(Changes):
     def expire(self) -> int:
         """Free the decisions whose lease has ended; returns how many there were.
 
-        Every ask does so by itself.
+        Every ask does so by itself; who looks sees them as expired in any case.
         """
 
         def free(state: State) -> tuple[int, Future[None] | None]:
@@ -281,12 +281,17 @@ class Campaign(Changes):
     def describe(self) -> dict[str, Any]:
         """Where the campaign stands; decisions not yet told count in ``pending`` only."""
         with self._journal.look() as state:
-            return described(state)
+            return described(state, self._clock())
+
+    def standing(self) -> dict[str, Any]:
+        """How many decisions are pending, and how many have become what, by now."""
+        with self._journal.look() as state:
+            return standing(state, self._clock())
 
     def __repr__(self) -> str:
         """By what was last seen: it is shown by debuggers, and without its store too."""
         with self._journal.remembered() as state:
-            stands = described(state)
+            stands = described(state, self._clock())
             if not stands["rounds"]:
                 return line(stands, "none yet")
             try:
@@ -310,7 +315,7 @@ class Campaign(Changes):
             total = len(state.decisions)
             first = max(0, total + start) if start < 0 else min(start, total)
             last = total if limit is None else min(total, first + limit)
-            entries = told_of(state, first, last - first)
+            entries = told_of(state, first, last - first, self._clock())
         self._journal.settle()
         return with_lists(entries, lambda low, high: self._storage.read(self.name, low - 1, high))
 
@@ -337,9 +342,7 @@ class Campaign(Changes):
     # inside
 
     def _expire(self, state: State, now: float) -> Future[None] | None:
-        if now < state.soonest:
-            return self._journal.newest
-        overdue = [place for place, expires in state.pending.items() if expires <= now]
+        overdue = state.overdue(now)
         if not overdue:
             return self._journal.newest
         return self._journal.record("expired", now, {"numbers": overdue})

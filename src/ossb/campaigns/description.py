@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ossb.campaigns.ledger import STATUSES
+from ossb.campaigns.ledger import EXPIRED, PENDING, STATUSES
 from ossb.campaigns.looking import plain
 from ossb.campaigns.state import State
 from ossb.tally import PHASES
 
 
-def described(state: State) -> dict[str, Any]:
+def described(state: State, now: float) -> dict[str, Any]:
     """Definition, arms, what was played and told, and what is waited for.
 
     Arms that are not listed are those met so far, in the order they came.
@@ -24,7 +24,6 @@ def described(state: State) -> dict[str, Any]:
     means = [float(sign * m) if n else None for m, n in zip(tally.means, tally.counts, strict=True)]
     own = state.table is None and all(shown == [arm] for arm, shown in enumerate(state.reveals))
     summed = instance.kind == "combinatorial"
-    statuses = np.bincount(state.decisions.status, minlength=len(STATUSES))
     return {
         **state.definition,
         "instance": instance.to_dict(),
@@ -41,9 +40,21 @@ def described(state: State) -> dict[str, Any]:
         "components": {"counts": tally.counts.tolist(), "means": means},
         "rounds": int(tally.clock[0]),
         "phases": dict(zip(PHASES, tally.phases.tolist(), strict=True)),
-        "pending": len(state.pending),
-        "decisions": dict(zip(STATUSES, statuses.tolist(), strict=True)),
+        **standing(state, now),
     }
+
+
+def standing(state: State, now: float) -> dict[str, Any]:
+    """How many decisions are pending, told and so on.
+
+    Those whose lease has ended count as expired, whether or not an ask has freed them since.
+    """
+    statuses = np.bincount(state.decisions.status, minlength=len(STATUSES))
+    overdue = state.overdue(now)
+    statuses[PENDING] -= len(overdue)
+    statuses[EXPIRED] += len(overdue)
+    decisions = dict(zip(STATUSES, statuses.tolist(), strict=True))
+    return {"pending": decisions["pending"], "decisions": decisions}
 
 
 def _mean(means: list[Any], shown: Sequence[int], summed: bool) -> float | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ossb.campaigns.events import Event
-from ossb.campaigns.ledger import STATUSES, TOLD, number_from
+from ossb.campaigns.ledger import EXPIRED, PENDING, STATUSES, TOLD, number_from
 from ossb.campaigns.looking import plain
 from ossb.campaigns.observations import Observations
 from ossb.campaigns.state import State
@@ -43,12 +43,15 @@ def decided(state: State, first: int, count: int) -> list[Decided]:
     return answers
 
 
-def told_of(state: State, first: int, count: int) -> list[dict[str, Any]]:
+def told_of(state: State, first: int, count: int, now: float) -> list[dict[str, Any]]:
     """Some decisions with what became of them; lists stand in the journal, see ``with_lists``."""
     decisions, observations = state.decisions, Observations(state)
     entries = []
     for place, decision in enumerate(decided(state, first, count), first):
-        told = decisions.status[place] == TOLD
+        status = int(decisions.status[place])
+        if status == PENDING and decisions.expires[place] <= now:
+            status = EXPIRED  # though no ask has freed it since
+        told = status == TOLD
         observation: Any = None
         shown = state.reveals[int(decisions.arm[place])]
         if told and shown:
@@ -59,7 +62,7 @@ def told_of(state: State, first: int, count: int) -> list[dict[str, Any]]:
         entries.append(
             {
                 **decision._asdict(),
-                "status": STATUSES[int(decisions.status[place])],
+                "status": STATUSES[status],
                 "observation": observation,
                 "asked": float(decisions.asked[place]),
                 "told": float(decisions.told[place]) if told else None,

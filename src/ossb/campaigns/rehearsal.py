@@ -16,7 +16,7 @@ def rehearse(created: Event, player: Player) -> None:
     Raises whatever would keep the campaign from being looked at or asked.
     """
     state = State(created)
-    described(state)
+    described(state, 0.0)
     components, arms = state.tally.counts.size, len(state.reveals)
     view = looking.View(player, player.view(state.tally), components, 0, arms)
     looking.leader(view)

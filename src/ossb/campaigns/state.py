@@ -177,6 +177,12 @@ class State:
     def _closed(self, event: Event, content: dict[str, Any]) -> None:
         self.closed = True
 
+    def overdue(self, now: float) -> list[int]:
+        """The pending decisions whose lease has ended."""
+        if now < self.soonest:
+            return []
+        return [place for place, expires in self.pending.items() if expires <= now]
+
     def arm_at(self, place: int) -> Any:
         """An arm as its instance calls it: the tuple of its items where arms are not listed."""
         return self.table.arms[place] if self.table is not None else self.instance.arm_at(place)

@@ -72,7 +72,7 @@ class Registry:
             if kept is None or kept[0] != state:
                 kept = (state, summary(campaign, delta))
                 self._pages[name] = kept
-            return kept[1]
+            return {**kept[1], **campaign.standing()}  # leases end while nothing happens
 
     def turn(self, name: str) -> asyncio.Lock:
         """Whose turn it is to work a summary out: those who wait must not fill the threads."""
