@@ -1,6 +1,7 @@
 """Rates at the estimate, in every structure that has an estimate."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from ossb import certificates
 from ossb.campaigns import Campaign
 from ossb.instances import from_dict
+from ossb.service.summary import short, summary
 from ossb.structures.base import bound
 
 KNOWN = {
@@ -77,6 +79,27 @@ def test_an_estimate_outside_has_a_reason(clock):
     assert "has shown nothing yet" in campaign.rates()["reason"]
     campaign.import_rows([([0, 1], 1), ([1, 2], 1), ([0, 2], 1), ([0, 2], 0)])
     assert "items 0 and 2 are tied" in campaign.rates()["reason"]
+
+
+def test_nobody_leads_of_whom_nothing_was_told(clock):
+    duels = {"structure": "dueling", "n_items": 3}
+    campaign = Campaign.open("memory://", "c", instance=duels, clock=clock)
+    assert campaign.leader() is None
+    campaign.import_rows([([1, 1], None)])  # shows nothing
+    assert campaign.leader() is None
+    campaign.import_rows([([0, 2], 1)])
+    assert campaign.leader() == campaign.best() == [0, 0]
+    campaign.retire_arm(2)
+    assert campaign.leader() is None
+    assert summary(campaign)["leader"] is short(campaign)["leader"] is None
+    assert "none yet" in repr(campaign)
+
+
+def test_the_bound_is_at_the_number_of_tells_plus_one(clock):
+    campaign = Campaign.open("memory://", "c", instance=KNOWN["classical"], clock=clock)
+    campaign.import_rows([(0, 0.0), (1, 0.5), (2, 1.0)])
+    found = summary(campaign)
+    assert found["exploration"]["bound"] == found["rates"]["value"] * math.log(4)
 
 
 def test_the_gap_is_checked(clock):

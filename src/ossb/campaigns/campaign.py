@@ -257,6 +257,11 @@ class Campaign(Changes):
         """The arm that leads, by what was told."""
         return looking.leader(self._view())
 
+    def leader(self) -> int | list[int] | None:
+        """The same; None where nothing was told of the arms that may be played."""
+        view = self._view()
+        return looking.leader(view) if view.tally.counts.any() else None
+
     def stop(self, delta: float = DELTA) -> dict[str, Any]:
         """Whether the leader is the best arm with confidence 1 − delta.
 
@@ -292,10 +297,11 @@ class Campaign(Changes):
         """By what was last seen: it is shown by debuggers, and without its store too."""
         with self._journal.remembered() as state:
             stands = described(state, self._clock())
-            if not stands["rounds"]:
-                return line(stands, "none yet")
             try:
-                arm = looking.leader(self._view_of(state))
+                view = self._view_of(state)
+                if not view.tally.counts.any():
+                    return line(stands, "none yet")
+                arm = looking.leader(view)
             except OssbError:  # the policy may be of a package that is not there any more
                 return line(stands, "unknown")
             named = state.instance.arm_name(tuple(arm) if isinstance(arm, list) else arm)

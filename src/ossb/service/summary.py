@@ -31,23 +31,22 @@ def summary(campaign: Campaign, delta: float = 0.05) -> dict[str, Any]:
     """Definition, plays and means, leader, rates with certificate, and whether one may stop.
 
     ``exploration`` holds the regret spent so far by the estimate, Σ plays(x) (μ* − μ(x)), and
-    C(m) ln t beside it; ``timeline`` phases and estimated regret over the decisions, in a few
-    bins.  Of a set of arms that are not listed the most played ones are shown.
+    C(m) ln t beside it, t being the number of tells plus one; ``timeline`` phases and estimated
+    regret over the decisions, in a few bins.  Of a set of arms that are not listed the most
+    played ones are shown.
     """
     stands = campaign.describe()
-    leader = campaign.best() if stands["rounds"] else None
     rates = _rates(campaign, stands)
     gaps = rates.pop("gaps", None)
-    rounds = stands["rounds"]
     told_for = None
     if gaps is not None:
         pairs = zip(stands["plays"], gaps, strict=False)  # arms may be met meanwhile
         told_for = sum(plays * gap for plays, gap in pairs if gap is not None)
     value = rates["value"]
-    promised = None if value is None else value * math.log(max(rounds, 1))
+    promised = None if value is None else value * math.log(stands["rounds"] + 1)
     found = {
         **stands,
-        "leader": leader,
+        "leader": campaign.leader(),
         "rates": rates,
         "stop": campaign.stop(delta),
         "exploration": {"regret": told_for, "bound": promised, "gaps": gaps},
@@ -108,7 +107,7 @@ def listed(names: Iterable[str], look: Callable[[str], dict[str, Any]]) -> list[
 def short(campaign: Campaign) -> dict[str, Any]:
     """A campaign in a list of them, without what takes time to work out."""
     stands = campaign.describe()
-    return _entry({**stands, "leader": campaign.best() if stands["rounds"] else None})
+    return _entry({**stands, "leader": campaign.leader()})
 
 
 def judged(found: dict[str, Any]) -> dict[str, Any]:

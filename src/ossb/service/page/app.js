@@ -222,8 +222,8 @@ function regret(found) {
   const told = [[0, 0], ...rounds.map((t, i) => [t, spent[i]])];
   const promised = [];
   for (let i = 0; i <= 60; i++) {
-    const t = 1 + ((found.rounds - 1) * i) / 60;
-    promised.push([t, value * Math.log(Math.max(t, 1))]);
+    const told = (found.rounds * i) / 60;
+    promised.push([told, value * Math.log(told + 1)]);
   }
   return [key("regret", "regret spent, estimated"), key("bound", "C(m) ln t"),
     lines([{ class: "regret", points: told }, { class: "bound", points: promised }],
