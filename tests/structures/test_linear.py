@@ -7,6 +7,7 @@ import pytest
 
 import golden
 from ossb.errors import InputError
+from ossb.graves_lai.proof import check
 from ossb.instances import from_dict
 from ossb.structures import bound
 from ossb.structures.linear import Linear
@@ -85,3 +86,37 @@ def test_two_best_arms_are_refused():
         bound(Linear(arms=[[1.0, 0.0], [0.0, 1.0]], phi=[1.0, 1.0]))
     with pytest.raises(InputError, match="two best arms"):
         bound(Linear(arms=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], phi=[1.0, 0.5]))
+
+
+@pytest.mark.parametrize("power", range(1, 11))
+def test_proofs_hold_near_the_direction_of_the_best_arm(power):
+    for arms in ([[1.0, 0.0], [0.5, 10.0**-power]], [[1.0, 0.3], [0.5, 0.15 + 10.0**-power]]):
+        answer = bound(Linear(arms=arms, phi=[1.0, 0.0]))
+        assert answer.value == pytest.approx(4.0, rel=1e-6)
+        assert answer.verify().valid, answer.verify().problems
+
+
+@pytest.mark.parametrize("z", [3e-12, 1e-12, 1e-13, 1e-14])
+def test_arms_that_doubles_cannot_tell_from_parallel_ones_are_named(z):
+    for arms in ([[1, 0], [0.5, z]], [[1, 0, 0], [0.5, z, 0], [0.2, 0, 1]]):
+        instance = Linear(arms=arms, phi=[1.0, *[0.0] * (len(arms[0]) - 1)])
+        with pytest.raises(InputError, match=r"`arms\[1\]` must be parallel to .* arms\[0\]"):
+            bound(instance)
+        claim = check(instance, [], [], None, 0.0, 0.0)
+        assert "arms[1]" in " ".join(claim.problems)
+
+
+def test_arms_parallel_up_to_rounding_are_parallel():
+    top = np.array([0.1, 0.7, -1.3])
+    for factor in (3.0, 1 / 7, -0.9):
+        answer = bound(Linear(arms=[10.0 * top, factor * top], phi=[0.0, 0.0, -1.0]))
+        assert answer.value == 0.0
+
+
+def test_arms_that_nearly_depend_on_each_other_are_refused():
+    """With z = 0 the last two arms are one, and C is half of what it is for every other z."""
+    for z in (1e-3, 1e-6):
+        arms = [[1, 0, 0], [0.5, 1, 0], [0.5, 1, z]]
+        assert bound(Linear(arms=arms, phi=[1, 0, 0])).value == pytest.approx(8.0, rel=1e-5)
+    with pytest.raises(InputError, match="dependent"):
+        bound(Linear(arms=[[1, 0, 0], [0.5, 1, 0], [0.5, 1, 1e-13]], phi=[1, 0, 0]))

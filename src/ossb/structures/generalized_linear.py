@@ -20,6 +20,7 @@ from ossb.graves_lai.glm import certificate
 from ossb.graves_lai.glm import solution as glm
 from ossb.graves_lai.glm.links import IDENTITY, LARGEST, LINKS
 from ossb.graves_lai.linear import solution as linear
+from ossb.graves_lai.linear.agreement import disagreement, slips
 from ossb.graves_lai.proof import Alternative, Arm, Support
 from ossb.models.glm import GlmModel, glm_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
@@ -160,6 +161,7 @@ class GeneralizedLinear(ListedArms):
     def solve(self, gap: float) -> Bound:
         if not self.others.size:
             return Bound(self, 0.0, 0.0, [], [])
+        certificate.across(self.arms, self.best)  # refuses what doubles cannot tell apart
         rates, confusing, multipliers = self._solved(gap)
         alternatives = [self._alternative(*one) for one in confusing]
         rates = rates * self._variance
@@ -212,15 +214,24 @@ class GeneralizedLinear(ListedArms):
         return Alternative(arm, parameter, self.phi + _BEYOND * direction, weight)
 
     def _lead(self, parameter: np.ndarray, arm: int) -> float:
-        """Index of an arm beyond that of the best one, in the direction of the goal."""
-        return float(self.sign * ((self.arms[arm] - self.arms[self.best]) @ parameter))
+        """Index of an arm beyond that of the best one, in the direction of the goal.
+
+        At the nearest parameter on which the best arm agrees with the truth, at least.
+        """
+        top = self.arms[self.best]
+        lead = self.arms[arm] - top
+        drift = float(np.abs(slips(top, self.phi, parameter, lead)))
+        return float(self.sign * (lead @ parameter)) - drift
 
     def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
         return 0.0
 
     def disagreement(self, parameter: np.ndarray) -> float:
-        """In units of reward, at the least slope between the best arm and another."""
-        return float(abs((parameter - self.phi) @ self.arms[self.best]) * self._steepness)
+        """In units of reward, at the least slope between the best arm and another.
+
+        Beyond what rounding explains, which ``_lead`` and ``heaviest`` make good.
+        """
+        return disagreement(self.arms[self.best], self.phi, parameter) * self._steepness
 
     def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
         lead = np.array([self.sign * self._lead(parameter, self.position(arm))])
@@ -229,9 +240,12 @@ class GeneralizedLinear(ListedArms):
 
     def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
         directions = np.array([parameter - self.phi for parameter in parameters])
+        top = self.arms[self.best]
+        drifts = [np.abs(slips(top, self.phi, parameter, self.arms)) for parameter in parameters]
         heaviest = certificate.heaviest(
-            self._observed_link, self.arms, self.index, self.gaps, self.others, directions, weights
-        )
+            self._observed_link, self.arms, self.index, self.gaps, self.others, directions, weights,
+            np.array(drifts).T,
+        )  # fmt: skip
         return heaviest / self._variance
 
     def information(self, support: Support, multipliers: Any) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 from ossb import fields as read
 from ossb.errors import InputError
 from ossb.graves_lai.linear import solve
+from ossb.graves_lai.linear.agreement import disagreement, slips
 from ossb.graves_lai.linear.certificate import feasible_scale
 from ossb.graves_lai.proof import Alternative, Arm, Support
 from ossb.models.linear import LinearModel, linear_model
@@ -119,15 +120,21 @@ class Linear(ListedArms):
         return 0.0
 
     def disagreement(self, parameter: np.ndarray) -> float:
-        return float(abs((parameter - self.phi) @ self.arms[self.best]))
+        """Beyond what rounding explains, which ``advantage`` and ``heaviest`` make good."""
+        return disagreement(self.arms[self.best], self.phi, parameter)
 
     def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
-        lead = self.arms[self.position(arm)] - self.arms[self.best]
-        return float(self.sign * (lead @ parameter))
+        """At the nearest parameter on which the best arm agrees with the truth, at least."""
+        top = self.arms[self.best]
+        lead = self.arms[self.position(arm)] - top
+        drift = float(np.abs(slips(top, self.phi, parameter, lead)))
+        return float(self.sign * (lead @ parameter)) - drift
 
     def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
         directions = np.array([parameter - self.phi for parameter in parameters])
-        shifts = self.arms[self.others] @ directions.T / self.sigma
+        top, arms = self.arms[self.best], self.arms[self.others]
+        drifts = [np.abs(slips(top, self.phi, parameter, arms)) for parameter in parameters]
+        shifts = (np.abs(arms @ directions.T) + np.array(drifts).T) / self.sigma
         information = (0.5 * shifts * shifts) @ weights
         return float((information / self.gaps[self.others]).max())
 

@@ -13,10 +13,12 @@ then moved onto the linear condition by weighted least squares.
 
 import numpy as np
 
+from ossb.errors import InputError
 from ossb.graves_lai.glm.frame import NEGLIGIBLE
 from ossb.graves_lai.glm.links import LOG, LOGISTIC
 
 _RESIDUAL = 1e-9
+_ROUNDING = 4e-15  # what rounding the features of a parallel arm may leave of it
 _FLAT = 1e-8  # least weight of an arm whose law saturates, relative to where it stands
 _INSIDE = 1.0 - 1e-13
 _TERMS = 24
@@ -108,11 +110,18 @@ def _entropy(x: np.ndarray) -> np.ndarray:
 def heaviest(
     link: int, arms: np.ndarray, index: np.ndarray, costs: np.ndarray, others: np.ndarray,
     directions: np.ndarray, weights: np.ndarray,
+    slips: np.ndarray | None = None,
 ) -> float:  # fmt: skip
-    """Maximum over x ≠ x* of Σ_k weights[k] d(u_x, ⟨δ_k, x⟩) / Δ_x."""
+    """Maximum over x ≠ x* of Σ_k weights[k] d(u_x, h) / Δ_x.
+
+    h is ⟨δ_k, x⟩, further from 0 by ``slips[x, k]`` where these are given.
+    """
     total = np.zeros(others.size)
-    for weight, direction in zip(weights, directions, strict=True):
-        total += weight * divergences(link, index[others], arms[others] @ direction)
+    for k, (weight, direction) in enumerate(zip(weights, directions, strict=True)):
+        shift = arms[others] @ direction
+        if slips is not None:
+            shift = shift + np.copysign(slips[others, k], shift)
+        total += weight * divergences(link, index[others], shift)
     return float((total / costs[others]).max())
 
 
@@ -125,8 +134,16 @@ def across(arms: np.ndarray, best: int) -> np.ndarray:
         unit = arms[best] / length
         for _ in range(2):
             rest -= np.outer(rest @ unit, unit)
-    rest[np.linalg.norm(rest, axis=1) <= NEGLIGIBLE * scale] = 0.0
     rest[best] = 0.0
+    left, own = np.linalg.norm(rest, axis=1), np.linalg.norm(arms, axis=1)
+    for arm in np.flatnonzero((left > _ROUNDING * own) & (left <= NEGLIGIBLE * scale)):
+        raise InputError(
+            f"arms[{int(arm)}]",
+            f"be parallel to the best arm, arms[{best}], or further from that: only "
+            f"{left[arm]:.1e} of it is not, too little for double precision where arms are as "
+            f"long as {scale:.1e}",
+        )
+    rest[left <= NEGLIGIBLE * scale] = 0.0
     return rest
 
 

@@ -7,9 +7,36 @@ weights y_k ≥ 0, Σ y / max_x (Σ_k y_k ½⟨δ_k, x⟩² / cost_x), the maxim
 
 import numpy as np
 
+from ossb.errors import InputError
 from ossb.graves_lai.linear.memory import span_basis
 
 PARALLEL = 1e-12  # sine below which an arm counts as parallel to the best one
+ROUNDING = 4e-15  # what rounding the features of a parallel arm may leave of it
+ABSENT = 1e-14  # singular value that rounding alone explains, relative to the largest
+NEARLY = 1e-11  # sine up to which doubles cannot say what an arm that is not parallel costs
+
+
+def refuse_nearly_parallel(arms: np.ndarray, best: int) -> None:
+    """Refuse an arm that is not parallel to the best one, but nearly."""
+    unit = float(np.abs(arms).max(initial=0.0))
+    rest, length = without(arms / (unit or 1.0), best)
+    for arm in np.flatnonzero((rest > ROUNDING * length) & (rest <= NEARLY * length)):
+        raise InputError(
+            f"arms[{int(arm)}]",
+            f"be parallel to the best arm, arms[{best}], or further from that: their directions "
+            f"differ by {rest[arm] / length[arm]:.1e} only, too little for double precision",
+        )
+
+
+def without(arms: np.ndarray, best: int) -> tuple[np.ndarray, np.ndarray]:
+    """The length of each arm's part orthogonal to the best one, and its own length."""
+    leader = arms[best]
+    square = float(leader @ leader)
+    rest = np.array(arms)
+    for _ in range(2 if square > 0.0 else 0):  # twice: what rounding left
+        rest -= np.outer(rest @ leader / square, leader)
+    rest[best] = 0.0
+    return np.linalg.norm(rest, axis=1), np.linalg.norm(arms, axis=1)
 
 
 def complement(arms: np.ndarray, best: int) -> np.ndarray:
@@ -17,6 +44,7 @@ def complement(arms: np.ndarray, best: int) -> np.ndarray:
 
     Arms parallel to the best one become exactly 0.
     """
+    refuse_nearly_parallel(arms, best)
     leader = arms[best]
     coordinates = arms
     if leader.any():
@@ -28,8 +56,25 @@ def complement(arms: np.ndarray, best: int) -> np.ndarray:
     coordinates = np.where(parallel[:, None], 0.0, coordinates)
     span = span_basis(coordinates)
     if span.shape[1] < coordinates.shape[1]:
+        refuse_nearly_dependent(coordinates)
         coordinates = coordinates @ span
     return coordinates
+
+
+def refuse_nearly_dependent(z: np.ndarray) -> None:
+    """Refuse vectors that lie in a smaller space up to little more than rounding."""
+    length = np.linalg.norm(z, axis=1)
+    if not (length > 0.0).any():
+        return
+    unit = z[length > 0.0] / length[length > 0.0, None]
+    values = np.linalg.svd(unit, compute_uv=False)
+    between = values[(values > ABSENT * values[0]) & (values <= PARALLEL * values[0])]
+    if between.size:
+        raise InputError(
+            "arms",
+            "be linearly dependent or further from that: some depend on others up to "
+            f"{between.max() / values[0]:.1e} only, too little for double precision",
+        )
 
 
 def feasible_scale(arms: np.ndarray, best: int, margins: np.ndarray, rates: np.ndarray) -> float:

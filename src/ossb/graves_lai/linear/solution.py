@@ -5,7 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ossb.errors import InputError
-from ossb.graves_lai.linear.certificate import complement, lower_bound, scale_in
+from ossb.graves_lai.linear.certificate import (
+    complement,
+    lower_bound,
+    refuse_nearly_parallel,
+    scale_in,
+)
 from ossb.graves_lai.linear.memory import (
     DESIGN,
     OMEGA,
@@ -201,6 +206,7 @@ def check(arms: np.ndarray, best: int, costs: np.ndarray, margins: np.ndarray, g
         raise InputError("arms", "be finite")
     if not 0 <= best < arms.shape[0]:
         raise InputError("best", f"lie in 0..{arms.shape[0] - 1}", best)
+    refuse_nearly_parallel(arms, best)
     if not 0.0 < gap < 1.0:
         raise InputError("gap", "lie in (0, 1)", gap)
     for name, values in (("costs", costs), ("margins", margins)):
