@@ -6,6 +6,11 @@ import numpy as np
 
 from ossb.graves_lai.generic.program import Program
 
+REFINED = 10  # how often multipliers are corrected
+CANCELLED = 1e-15  # of a column's size: rounding
+VANISHED = 1e-6  # a multiplier of which a smaller share is left was rounding itself
+RANK = 1e-12  # of the columns, brought to one size
+
 
 @dataclass(frozen=True, eq=False)
 class Dual:
@@ -31,6 +36,32 @@ class Dual:
             factor * self.equal,
             factor * self.means,
         )
+
+
+def settled(program: Program, dual: Dual, limit: np.ndarray | float = np.inf) -> Dual:
+    """The multipliers changed, each in proportion to itself, so that the columns cancel.
+
+    An entry of λ may be as large as it likes, so each column has to cancel to rounding, however
+    small beside the others.  Signs stay, and so do zeros; slopes of means stay below ``limit``.
+    """
+    rows = program.rows_of(dual.piece, dual.arm)
+    factors = np.concatenate([dual.means, dual.bounds, dual.equal, [dual.tau]])
+    cap = np.full(factors.size, np.inf)
+    cap[: dual.means.size] = limit
+    for _ in range(REFINED):
+        terms = rows * factors[:, None]
+        size = np.abs(terms).sum(axis=0)
+        residual = terms.sum(axis=0)
+        if (np.abs(residual) <= CANCELLED * size).all():
+            break
+        size = np.where(size > 0, size, 1.0)
+        change = np.linalg.lstsq((terms / size).T, -residual / size, rcond=RANK)[0]
+        kept = np.where(change > VANISHED - 1.0, 1.0 + change, 0.0)
+        factors = np.minimum(factors * kept, cap)
+    means, bounds, equal = np.split(
+        factors[:-1], [dual.means.size, dual.means.size + dual.bounds.size]
+    )
+    return Dual(dual.piece, dual.arm, float(factors[-1]), bounds, equal, means)
 
 
 def mean_rows(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -86,6 +86,26 @@ class Program:
         """Components that some arm reveals and the best one does not."""
         return np.flatnonzero((self.reveals.sum(axis=0) > 0) & ~self.shown)
 
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """What one unit of each entry of λ is to the engine, so that means change by about one.
+
+        Powers of two: nothing is rounded.  Users choose the units of λ as they like.
+        """
+        size = np.abs(self.means).max(axis=0, initial=0.0)
+        for piece in self.pieces:
+            rows = np.vstack([piece.matrix, piece.equal_matrix, piece.rewards])
+            largest = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
+            unit = np.abs(rows / np.where(largest > 0, largest, 1.0)).max(axis=0, initial=0.0)
+            size = np.where(size > 0, size, unit)
+        return np.asarray(2.0 ** -np.round(np.log2(np.where(size > 0, size, 1.0))))
+
+    def rows_of(self, piece: int, arm: int) -> np.ndarray:
+        """Rows that multipliers make cancel: means, inequalities, equalities, − advantage."""
+        polytope = self.pieces[piece]
+        gain = self.advantage_row(piece, arm)
+        return np.vstack([self.means, polytope.matrix, polytope.equal_matrix, -gain[None]])
+
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Every (piece, arm) that may hold confusing parameters."""
         for piece in range(len(self.pieces)):

@@ -1,7 +1,8 @@
 """One convex region of confusing parameters: (piece, arm), brought to unit scale.
 
-In λ = θ + scale · z the region is {rows z ≤ slacks, equal z = equal_to, gain · z ≥ need}: the
-piece, the mean space, agreement on what the best arm reveals, and an arm at least as good.
+In λ = θ + scale · columns z the region is
+{rows z ≤ slacks, equal z = equal_to, gain · z ≥ need}: the piece, the mean space, agreement on
+what the best arm reveals, and an arm at least as good.
 Linear programs find how far the nearest confusing parameter is (which sets the scale) and a
 point with every row slack; rows that are tight in the whole region are found and counted as
 equalities, with the multipliers that prove it.  A region without a strict advantage anywhere
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ossb.errors import CertificationError, InputError
-from ossb.graves_lai.generic.duals import Dual, gathered, mean_rows
+from ossb.graves_lai.generic.duals import Dual, gathered, mean_rows, settled
 from ossb.graves_lai.generic.program import Piece, Program
 from ossb.graves_lai.generic.shape import Shape, least_movement, shape_of
 from ossb.graves_lai.linprog import solve_lp
@@ -26,7 +27,7 @@ STRICT = 1e-9  # an advantage below this share of the gap is a tie
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A region with an interior, in the coordinates z (λ = θ + scale · z)."""
+    """A region with an interior, in the coordinates z (λ = θ + scale · columns z)."""
 
     piece: int
     arm: int
@@ -82,7 +83,7 @@ def region_near(program: Program, held: Region, inside: np.ndarray) -> Region | 
     if held.tight.any():
         return None
     shape = shape_of(program, held.piece, held.arm).scaled(held.scale)
-    moved = (inside - program.theta) / held.scale
+    moved = (inside - program.theta) / (held.scale * program.columns)
     region = _region(
         program, held.piece, held.arm, held.scale, shape, held.tight, held.tight_proof, moved
     )
@@ -106,7 +107,7 @@ def _region(
     fixed = np.vstack([shape.equal, shape.rows[tight]])
     fixed_to = np.concatenate([shape.equal_to, shape.slacks[tight]])
     basis, middle = _free_directions(fixed, fixed_to, middle)
-    seen = program.means[program.informative]
+    seen = program.means[program.informative] * program.columns
     basis = _held(np.vstack([seen, shape.rows[~tight], shape.gain]), basis)
     return Region(
         piece,
@@ -140,7 +141,7 @@ def holds_a_point(piece: Piece, means: np.ndarray, space: tuple[float, float]) -
 def _movement(program: Program, shape: Shape) -> float | None:
     """Least change, over the region, of the largest mean that any arm reveals; None if empty."""
     n = shape.gain.size
-    seen = program.means[program.informative]
+    seen = program.means[program.informative] * program.columns
     zero, one = np.zeros((shape.rows.shape[0], 1)), np.ones((seen.shape[0], 1))
     matrix = np.vstack(
         [
@@ -293,4 +294,5 @@ def _dual(
     m = shape.rows.shape[0]
     rows = np.maximum(multipliers[:m], 0.0) / shape.row_norms
     equal = multipliers[m:] / shape.equal_norms
-    return gathered(program, piece, arm, tau / shape.gain_norm, rows, equal, np.zeros(0))
+    found = gathered(program, piece, arm, tau / shape.gain_norm, rows, equal, np.zeros(0))
+    return settled(program, found)

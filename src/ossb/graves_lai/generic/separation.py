@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ossb.graves_lai.generic.barrier import Batch, Outcome, minimise, value_at
-from ossb.graves_lai.generic.duals import Dual, gathered
+from ossb.graves_lai.generic.duals import Dual, gathered, settled
 from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import Region
 
@@ -59,7 +59,7 @@ class Separation:
     def __init__(self, program: Program, regions: Sequence[Region]) -> None:
         self.program = program
         self.regions = regions
-        self.seen = program.means[program.informative]
+        self.seen = program.means[program.informative] * program.columns
         self.batch = self._batch()
 
     def _batch(self) -> Batch:
@@ -117,12 +117,12 @@ class Separation:
     def witness(self, a: int) -> np.ndarray:
         """A parameter of region a with a strict advantage."""
         region = self.regions[a]
-        return np.asarray(self.program.theta + region.scale * region.middle)
+        return self._at(region, region.middle)
 
     def pulled(self, a: int, parameter: np.ndarray) -> np.ndarray:
         """The parameter moved into region a: onto its equalities, then towards its middle."""
         region = self.regions[a]
-        z = (parameter - self.program.theta) / region.scale
+        z = (parameter - self.program.theta) / (region.scale * self.program.columns)
         z = region.middle + region.basis @ (region.basis.T @ (z - region.middle))
         return self._inside(region, z)
 
@@ -137,14 +137,18 @@ class Separation:
         short = here < 0
         share = float((here[short] / (here[short] - inside[short])).max(initial=0.0))
         z = z + min(1.0, share * (1.0 + 1e-12)) * (region.middle - z)
-        return np.asarray(self.program.theta + region.scale * z)
+        return self._at(region, z)
+
+    def _at(self, region: Region, z: np.ndarray) -> np.ndarray:
+        """λ of z."""
+        return np.asarray(self.program.theta + region.scale * self.program.columns * z)
 
     def dual(self, a: int, evaluation: Evaluation) -> Dual:
         """The multipliers that prove the information of region a."""
         region, program, outcome = self.regions[a], self.program, evaluation.outcome
         norm = float(evaluation.norms[a])
         m = region.n_bounds
-        # in the coordinates of λ − θ, up to the factor norm
+        # in the coordinates of z, up to the factor norm
         rows = np.where(region.tight, 0.0, outcome.multipliers[a, :m]) / region.scale
         tau = float(outcome.multipliers[a, -1]) / region.scale
         slopes = outcome.slopes[a]
@@ -175,5 +179,5 @@ class Separation:
         limit = np.full(dual.means.size, np.inf)
         if program.divergence.steepest < np.inf:
             limit = evaluation.weights * program.divergence.steepest
-        means = np.where(program.shown, dual.means, np.minimum(dual.means, limit))
-        return replace(dual, means=means)
+        limit = np.where(program.shown, np.inf, limit)
+        return settled(program, replace(dual, means=np.minimum(dual.means, limit)), limit)

@@ -1,4 +1,4 @@
-"""One region as rows of unit norm, in the coordinates of λ − θ, at any scale."""
+"""One region as rows of unit norm, in the coordinates z of λ − θ = scale · columns z."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ class Shape:
 
 
 def shape_of(program: Program, piece: int, arm: int) -> Shape:
-    """The region in the coordinates of λ − θ, rows of unit norm."""
+    """The region in the coordinates of λ − θ = columns z, rows of unit norm."""
     polytope = program.pieces[piece]
     component, sign, mean_slack = mean_rows(program)
     rows = np.vstack([polytope.matrix, sign[:, None] * program.means[component]])
@@ -49,7 +49,8 @@ def shape_of(program: Program, piece: int, arm: int) -> Shape:
     equal_to = np.concatenate(
         [polytope.equal_bounds - polytope.equal_matrix @ program.theta, moved]
     )
-    gain = program.advantage_row(piece, arm)
+    rows, equal = rows * program.columns, equal * program.columns
+    gain = program.advantage_row(piece, arm) * program.columns
     row_norms, equal_norms = _norms(rows), _norms(equal)
     gain_norm = float(_norms(gain[None])[0])
     return Shape(
