@@ -99,6 +99,7 @@ DAMAGES = [
     (lambda c: {}, "`format` must be 'ossb certificate'"),
     (lambda c: {**c, "format": "x"}, "`format` must be 'ossb certificate'"),
     (lambda c: {**c, "version": 2}, "`version` must be 1, got 2"),
+    (lambda c: {**c, "version": True}, "`version` must be 1, got True"),
     (lambda c: {**c, "bounds": {}}, r"`bounds` must be a list, got \{\}"),
     (lambda c: {**c, "bounds": [3]}, r"`bounds\[0\]` must be a table of keys, got 3"),
     (damaged(lambda b: b.pop("instance")), r"`bounds\[0\].instance` must be valid: `instance`"),

@@ -52,7 +52,7 @@ def read(path: str | Path) -> list[Bound]:
         ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError("format", f"be {FORMAT!r}")
-    if content.get("version") != VERSION:
+    if content.get("version") != VERSION or isinstance(content["version"], bool):
         raise InputError("version", f"be {VERSION}", content.get("version"))
     entries = _list(content, "bounds")
     if not entries:

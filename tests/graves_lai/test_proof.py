@@ -76,6 +76,15 @@ CORRUPTIONS = {
     "rate of an arm that does not exist": lambda a: {"support": [*a.support, (77, 1.0)]},
     "a rate left out": lambda a: {"support": a.support[1:]},
     "upper lowered": lambda a: {"upper": 0.999 * a.upper},
+    "upper raised": lambda a: {"upper": 1.001 * a.upper},
+    "upper far above": lambda a: {"upper": 1e308},
+    "lower negative": lambda a: {"lower": -7.0},
+    "parameter near the end of doubles": lambda a: first(
+        a, parameter=np.full_like(a.alternatives[0].parameter, 1e308)
+    ),
+    "witness near the end of doubles": lambda a: first(
+        a, witness=np.full_like(a.alternatives[0].witness, 1e308)
+    ),
     "lower raised": lambda a: {"lower": 1.001 * a.lower},
     "upper not a number": lambda a: {"upper": math.nan},
     "lower not a number": lambda a: {"lower": math.nan},

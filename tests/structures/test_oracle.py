@@ -100,6 +100,12 @@ def test_refusals(oracle, message):
         bound(Oracle(oracle=oracle, theta=THETA))
 
 
+def test_an_oracle_that_raises_is_named():
+    with pytest.raises(InputError, match=r"`oracle` must answer .* ZeroDivisionError") as caught:
+        bound(Oracle(oracle=lambda theta, rates: 1 / 0, theta=THETA))
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
 def test_oracles_that_contradict_themselves():
     with pytest.raises(InputError, match="be given"):
         Oracle(oracle=classical, theta=None)

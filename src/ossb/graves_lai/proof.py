@@ -106,9 +106,21 @@ def check(
     upper: float,
 ) -> Report:
     """Recompute both sides of a claimed bound from the instance and the proof."""
+    with np.errstate(all="ignore"):  # what overflows proves nothing, and is said to
+        return _check(instance, support, alternatives, multipliers, lower, upper)
+
+
+def _check(
+    instance: Provable,
+    support: Support,
+    alternatives: Sequence[Alternative],
+    multipliers: Any,
+    lower: float,
+    upper: float,
+) -> Report:
     problems: list[str] = []
     residuals = {"outside": 0.0, "disagreement": 0.0, "disadvantage": 0.0}
-    proved_lower, proved_upper, information = math.nan, math.inf, 0.0
+    proved_lower, proved_upper, information, cost = math.nan, math.inf, 0.0, math.nan
     try:
         for k, alternative in enumerate(alternatives):
             problems += _check_alternative(instance, k, alternative, residuals)
@@ -117,7 +129,8 @@ def check(
         problems.append(f"alternatives: not what this instance needs: {error}")
     try:
         information = _information(instance, support, multipliers)
-        proved_upper = _upper(instance, support, information)
+        cost = math.fsum(rate * instance.gap_of(arm) for arm, rate in support)
+        proved_upper = _upper(cost, information)
     except MALFORMED as error:
         problems.append(f"rates or multipliers: not what this instance needs: {error}")
     residuals["infeasibility"] = max(0.0, 1.0 - information)
@@ -131,6 +144,10 @@ def check(
         problems.append(f"lower: claimed {lower!r}, proved {proved_lower!r}")
     if not proved_upper <= upper + TOLERANCE * abs(upper):
         problems.append(f"upper: claimed {upper!r}, proved {proved_upper!r}")
+    elif not upper - cost <= TOLERANCE * abs(upper):
+        problems.append(f"upper: claimed {upper!r}, where the rates cost {cost!r}")
+    if lower < 0:
+        problems.append(f"lower: claimed {lower!r}, and no cost is negative")
     return Report(proved_lower, proved_upper, residuals, tuple(problems))
 
 
@@ -189,8 +206,7 @@ def _information(instance: Provable, support: Support, multipliers: Any) -> floa
     return information if information > 0 else 0.0  # also where it is not a number
 
 
-def _upper(instance: Provable, support: Support, information: float) -> float:
+def _upper(cost: float, information: float) -> float:
     if information == np.inf:
         return 0.0  # nothing to tell apart: zero rates are feasible
-    cost = math.fsum(rate * instance.gap_of(arm) for arm, rate in support)
     return cost / information if information > 0 else math.inf

@@ -86,7 +86,11 @@ class Oracle(Piecewise):
         """What the oracle says at rates of every arm but the best, checked."""
         every = np.zeros(self.n_arms)
         every[self.others] = rates
-        answer = self.oracle(np.array(self.theta), every)
+        try:
+            answer = self.oracle(np.array(self.theta), every)
+        except Exception as error:
+            must = f"answer at every rates: it raised {type(error).__name__}: {error}"
+            raise InputError("oracle", must) from error
         if answer is None:
             return None
         told = None
