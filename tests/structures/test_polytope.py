@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import golden
 from ossb.errors import InputError
 from ossb.structures.base import bound
+from ossb.structures.classical import Classical
 from ossb.structures.polytope import Polytope
 
 
@@ -299,3 +300,19 @@ def test_rows_alone_do_not_carry_a_parameter_away():
     )
     answer = certified(instance)
     assert max(np.abs(alternative.parameter).max() for alternative in answer.alternatives) < 100
+
+
+def test_weights_of_many_sizes():
+    instance = Polytope(
+        A=[[1, -1, -1, -1], [-1, 2, 1, 1]],
+        b=[-0.417, 1.68],
+        theta=[0.83, 0.713, 0.832, 0.202],
+    )
+    assert certified(instance).value == pytest.approx(1016.80672, rel=1e-6)
+
+
+def test_a_zero_poisson_mean_beside_a_near_tie():
+    theta = [6.55113, 0.0, 6.550487, 6.551136]
+    answer = certified(Polytope(A=[], b=[], theta=theta, observation="poisson"))
+    plain = bound(Classical(theta=theta, observation="poisson"))
+    assert answer.value == pytest.approx(plain.value, rel=2e-6)

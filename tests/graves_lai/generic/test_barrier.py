@@ -44,3 +44,19 @@ def test_weight_on_one_component_leaves_the_other_to_the_rows():
     outcome = minimise(batch, np.array([[1.0, 0.0]]), 1e-9)
     assert outcome.point[0] == pytest.approx([0.0, 0.0], abs=1e-4)
     assert outcome.loose[0, 0] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_corrector_that_goes_round_in_circles_is_left_out():
+    # weights that the corrector alone never gets done with
+    batch = Batch(
+        GaussianDivergence(1.0),
+        np.zeros(3),
+        np.array([[0.0048284271247, 0.5407157287525, -1.0318872915026]]),
+        np.array([[[0.0, -0.002, 0.0], [0.002, 0.0, 0.0], [0.0, 0.0, 0.002]]]),
+        np.array([[[-0.5, -0.5, -0.5], [0.7559, 0.378, 0.378], [0.0, 0.7071, 0.0]]]),
+        np.ones((1, 3)),
+        np.zeros((1, 3, 3)),
+    )
+    weights = np.array([[499999.999, 956.198194, 158.730159]])
+    outcome = minimise(batch, weights / 230.0, 1e-8)
+    assert outcome.proved == pytest.approx(outcome.value, rel=1e-6)

@@ -12,7 +12,9 @@ import numpy as np
 
 from ossb.graves_lai.generic.divergence import Divergence
 
-_STEPS = 50
+_STEPS = 60
+_CAREFUL = 25  # steps after which a program that is not done goes on with care
+_CENTRAL = 0.1  # of the mean gap, that a careful step leaves at least
 _BACK = 0.995
 _RIDGE = 1e-15
 _RANK = 1e-11
@@ -131,7 +133,7 @@ def _whitening(batch: Batch, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def _minimise(batch: Batch, weights: np.ndarray, tolerance: float) -> Outcome:
     state = _started(batch, weights)
     active = np.ones(weights.shape[0], dtype=bool)
-    for _ in range(_STEPS):
+    for step in range(_STEPS):
         gap = (state.slack * state.dual).sum(axis=1)
         value = 0.5 * (state.slope * state.change).sum(axis=1)
         # at unit curvature, what the residual can cost is half its square
@@ -141,7 +143,7 @@ def _minimise(batch: Batch, weights: np.ndarray, tolerance: float) -> Outcome:
             break
         # further down the barrier's terms would drown the curvature of f
         floor = 0.1 * tolerance * value / batch.room.shape[1]
-        _advance(batch, weights, state, active, floor)
+        _advance(batch, weights, state, active, floor, careful=step >= _CAREFUL)
     return _finished(batch, weights, state)
 
 
@@ -199,9 +201,17 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _advance(
-    batch: Batch, weights: np.ndarray, state: _State, active: np.ndarray, floor: np.ndarray
+    batch: Batch,
+    weights: np.ndarray,
+    state: _State,
+    active: np.ndarray,
+    floor: np.ndarray,
+    careful: bool,
 ) -> None:
-    """One predictor–corrector step of the programs that are not done."""
+    """One predictor–corrector step of the programs that are not done.
+
+    The corrector can go round in circles: careful steps do without it, and stay central.
+    """
     matrix = _curvature(batch, state)
     gradient = _across(batch.slopes, state.slope)
     mean_gap = (state.slack * state.dual).mean(axis=1)
@@ -212,8 +222,10 @@ def _advance(
         (state.slack + length[:, None] * slack_step) * (state.dual + length[:, None] * dual_step)
     ).mean(axis=1)
     centring = np.clip(ahead / mean_gap, 1e-4, 1.0) ** 3
+    if careful:
+        centring = np.maximum(centring, _CENTRAL)
     # the corrector counts as far as the predictor could go: in full it may bounce between walls
-    trust = np.minimum(length, 1.0) ** 2
+    trust = np.zeros_like(length) if careful else np.minimum(length, 1.0) ** 2
     target = np.maximum(centring * mean_gap, floor)[:, None]
     target = target - trust[:, None] * slack_step * dual_step
     step = _solve(matrix, -gradient - _across(batch.rows, target / state.slack))
