@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ossb.notebook import curves, table
-from ossb.words import counted
+from ossb.words import counted, spread
 
 if TYPE_CHECKING:
     from ossb.simulation.result import SimulationResult
@@ -19,9 +19,11 @@ def card(result: "SimulationResult") -> str:
     rows = []
     for one in ordered:
         regret = one.regret
-        spread = regret.std(ddof=1) / np.sqrt(regret.size) if regret.size > 1 else 0.0
-        numbers = (regret.mean(), spread, np.median(regret), regret.max())
-        rows.append((one.label, *(f"{number:.4g}" for number in numbers)))
+        error = regret.std(ddof=1) / np.sqrt(regret.size) if regret.size > 1 else 0.0
+        mean, median, most = (
+            f"{number:.4g}" for number in (regret.mean(), np.median(regret), regret.max())
+        )
+        rows.append((one.label, mean, spread(float(error), regret.size, ".4g"), median, most))
     name = f"{result.instance.name}: " if result.instance.name else ""
     caption = f"{name}{counted(result.trials, 'trial')} of {counted(result.horizon, 'round')}"
     lines = {one.label: (one.checkpoints.tolist(), one.curves.mean(axis=0)) for one in ordered}

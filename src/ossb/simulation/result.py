@@ -7,6 +7,7 @@ import numpy as np
 
 from ossb.graves_lai.bound import Bound
 from ossb.tally import PHASES
+from ossb.words import hint, spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,9 @@ class SimulationResult:
         for result in self.policies:
             if label in (result.label, result.policy):
                 return result
-        raise KeyError(label)
+        labels = [result.label for result in self.policies]
+        near = hint(label, [*labels, *(result.policy for result in self.policies)])
+        raise KeyError(f"{label!r} was not played{near}; these were: {', '.join(labels)}")
 
     def to_dict(self) -> dict[str, Any]:
         arms = [_plain(self.instance.arm_at(x)) for x in range(self.instance.n_arms or 0)]
@@ -99,14 +102,12 @@ class SimulationResult:
     def table(self) -> str:
         """The regrets at the horizon, best first, as text."""
         rows = [
-            (r.label, r.regret.mean(), _sem(r.regret), np.median(r.regret), r.regret.max())
+            (r.label, r.regret.mean(), _shown_error(r.regret), np.median(r.regret), r.regret.max())
             for r in sorted(self.policies, key=lambda r: float(r.regret.mean()))
         ]
         width = max(len(row[0]) for row in rows)
         lines = [f"{'policy':{width}}  {'mean':>10}  {'± sem':>8}  {'median':>10}  {'max':>10}"]
-        lines += [
-            f"{a:{width}}  {b:10.4g}  {c:8.2g}  {d:10.4g}  {e:10.4g}" for a, b, c, d, e in rows
-        ]
+        lines += [f"{a:{width}}  {b:10.4g}  {c:>8}  {d:10.4g}  {e:10.4g}" for a, b, c, d, e in rows]
         if self.bound is not None:
             at = self.bound.value * np.log(self.horizon)
             lines.append(f"lower bound C(θ) ln T = {at:.6g}, asymptotically")
@@ -121,8 +122,9 @@ class SimulationResult:
         return f"<SimulationResult horizon={self.horizon} trials={self.trials}>\n{self.table()}"
 
 
-def _sem(values: np.ndarray) -> float:
-    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+def _shown_error(values: np.ndarray) -> str:
+    error = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else 0.0
+    return spread(float(error), values.size)
 
 
 def _plain(arm: Any) -> Any:
