@@ -8,7 +8,7 @@ import pytest
 
 import golden
 from glm_instances import reference, rewarding, unit_arms
-from ossb.errors import InputError
+from ossb.errors import CertificationError, InputError
 from ossb.graves_lai.proof import Alternative
 from ossb.structures import bound
 from ossb.structures.generalized_linear import FITS, GeneralizedLinear
@@ -156,3 +156,15 @@ def test_arms_that_doubles_cannot_tell_from_parallel_ones_are_named(z, observes)
     )
     with pytest.raises(InputError, match=r"`arms\[1\]` must be parallel to .* arms\[0\]"):
         bound(instance)
+
+
+def test_arms_nearly_parallel_to_each_other_end_in_no_traceback():
+    """Their most confusing directions are so long that rounding leaves nothing of them."""
+    arms = [
+        [-1.2123904237485106, -0.30728329387106235, 1.967088006262017],
+        [-2.060680689257575, -0.5222845072507539, 3.3434280974234527],
+        [-1.180287168610006, -0.1824629586733057, 0.2284003802819511],
+    ]
+    phi = [0.30502727017687825, 0.7260538568577324, -0.18398931324383955]
+    with pytest.raises(CertificationError):
+        bound(GeneralizedLinear(observation="bernoulli", link="logistic", arms=arms, phi=phi))

@@ -21,7 +21,7 @@ from ossb.graves_lai.glm import solution as glm
 from ossb.graves_lai.glm.links import IDENTITY, LARGEST, LINKS
 from ossb.graves_lai.linear import solution as linear
 from ossb.graves_lai.linear.agreement import disagreement, slips
-from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.graves_lai.proof import TOLERANCE, Alternative, Arm, Support
 from ossb.models.glm import GlmModel, glm_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.listed import ListedArms
@@ -163,7 +163,8 @@ class GeneralizedLinear(ListedArms):
             return Bound(self, 0.0, 0.0, [], [])
         certificate.across(self.arms, self.best)  # refuses what doubles cannot tell apart
         rates, confusing, multipliers = self._solved(gap)
-        alternatives = [self._alternative(*one) for one in confusing]
+        pushed = [self._alternative(*one) for one in confusing]
+        alternatives = [one for one in pushed if one is not None]
         rates = rates * self._variance
         support = [(int(arm), float(rates[arm])) for arm in np.flatnonzero(rates)]
         proved = self.information(support, multipliers)
@@ -198,19 +199,24 @@ class GeneralizedLinear(ListedArms):
         }
         return found.rates, [(int(x), d, float(w)) for x, d, w in triples], multipliers
 
-    def _alternative(self, arm: int, direction: np.ndarray, weight: float) -> Alternative:
-        """φ + δ, nudged as rounding asks: unseen by the best arm, and the arm no worse than it."""
+    def _alternative(self, arm: int, direction: np.ndarray, weight: float) -> Alternative | None:
+        """φ + δ, nudged as rounding asks: unseen by the best arm, and the arm no worse than it.
+
+        None where rounding has taken too much of δ.
+        """
         top = self.arms[self.best]
         length = float(top @ top)
+        margin = abs(float(self.index[self.best] - self.index[arm]))
         for _ in range(20):
             if length > 0:
                 direction = direction - top * (((self.phi + direction) - self.phi) @ top / length)
             parameter = self.phi + direction
             short = -self._lead(parameter, arm)
-            if short <= 0:
+            if not 0.0 < short <= margin:
                 break
-            margin = abs(float(self.index[self.best] - self.index[arm]))
             direction = direction * (1.0 + 2.0 * short / margin)
+        if not short <= TOLERANCE * margin:
+            return None
         return Alternative(arm, parameter, self.phi + _BEYOND * direction, weight)
 
     def _lead(self, parameter: np.ndarray, arm: int) -> float:

@@ -18,7 +18,7 @@ from ossb.errors import InputError
 from ossb.graves_lai.linear import solve
 from ossb.graves_lai.linear.agreement import disagreement, slips
 from ossb.graves_lai.linear.certificate import feasible_scale
-from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.graves_lai.proof import TOLERANCE, Alternative, Arm, Support
 from ossb.models.linear import LinearModel, linear_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.listed import ListedArms
@@ -84,10 +84,11 @@ class Linear(ListedArms):
         if not self.others.size:
             return Bound(self, 0.0, 0.0, [], [])
         found = solve(self.arms, self.best, self.gaps, self.gaps, 0.9 * gap)
-        alternatives = [
+        pushed = [
             self._alternative(int(arm), self.sign * direction, float(found.weights[arm]))
             for arm, direction in zip(found.alternatives, found.directions, strict=True)
         ]
+        alternatives = [one for one in pushed if one is not None]
         rates = found.rates * (self.sigma * self.sigma)
         support = [(int(arm), float(rates[arm])) for arm in np.flatnonzero(rates)]
         proved = self.information(support, None)
@@ -102,18 +103,24 @@ class Linear(ListedArms):
         lower = float(weights.sum() / self.heaviest(parameters, weights))
         return Bound(self, min(lower, upper), upper, support, alternatives)
 
-    def _alternative(self, arm: int, direction: np.ndarray, weight: float) -> Alternative:
-        """φ + δ, nudged as rounding asks: unseen by the best arm, and the arm no worse than it."""
+    def _alternative(self, arm: int, direction: np.ndarray, weight: float) -> Alternative | None:
+        """φ + δ, nudged as rounding asks: unseen by the best arm, and the arm no worse than it.
+
+        None where rounding has taken too much of δ.
+        """
         top = self.arms[self.best]
         length = float(top @ top)
+        gap = float(self.gaps[arm])
         for _ in range(20):
             if length > 0.0:
                 direction = direction - top * (((self.phi + direction) - self.phi) @ top / length)
             parameter = self.phi + direction
             short = -self.advantage(parameter, arm)
-            if short <= 0.0:
+            if not 0.0 < short <= gap:
                 break
-            direction = direction * (1.0 + 2.0 * short / float(self.gaps[arm]))
+            direction = direction * (1.0 + 2.0 * short / gap)
+        if not short <= TOLERANCE * gap:
+            return None
         return Alternative(arm, parameter, self.phi + _BEYOND * direction, weight)
 
     def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
