@@ -13,29 +13,42 @@ from ossb.graves_lai.linear.memory import span_basis
 PARALLEL = 1e-12  # sine below which an arm counts as parallel to the best one
 ROUNDING = 4e-15  # what rounding the features of a parallel arm may leave of it
 ABSENT = 1e-14  # singular value that rounding alone explains, relative to the largest
+LOOK = 1e-6  # 1 − cosine² from which on a sine is not looked at closely
 NEARLY = 1e-11  # sine up to which doubles cannot say what an arm that is not parallel costs
 
 
 def refuse_nearly_parallel(arms: np.ndarray, best: int) -> None:
     """Refuse an arm that is not parallel to the best one, but nearly."""
-    unit = float(np.abs(arms).max(initial=0.0))
-    rest, length = without(arms / (unit or 1.0), best)
-    for arm in np.flatnonzero((rest > ROUNDING * length) & (rest <= NEARLY * length)):
+    close = np.flatnonzero(may_be_parallel(arms, best))
+    unit = float(np.abs(arms[close]).max(initial=0.0)) or 1.0
+    rest, length = without(arms[close] / unit, arms[best] / unit)
+    for place in np.flatnonzero((rest > ROUNDING * length) & (rest <= NEARLY * length)):
         raise InputError(
-            f"arms[{int(arm)}]",
+            f"arms[{int(close[place])}]",
             f"be parallel to the best arm, arms[{best}], or further from that: their directions "
-            f"differ by {rest[arm] / length[arm]:.1e} only, too little for double precision",
+            f"differ by {rest[place] / length[place]:.1e} only, too little for double precision",
         )
 
 
-def without(arms: np.ndarray, best: int) -> tuple[np.ndarray, np.ndarray]:
-    """The length of each arm's part orthogonal to the best one, and its own length."""
+def may_be_parallel(arms: np.ndarray, best: int) -> np.ndarray:
+    """Which other arms are so close to the best one's direction that it takes a closer look."""
     leader = arms[best]
+    size = max(float(arms.max(initial=0.0)), -float(arms.min(initial=0.0)))
+    if not 1e-100 < size < 1e100:  # squares may leave the range of doubles
+        close = np.ones(arms.shape[0], dtype=bool)
+    else:
+        along, square = arms @ leader, np.einsum("ij,ij->i", arms, arms)
+        close = along * along >= (1.0 - LOOK) * square * square[best]
+    close[best] = False
+    return close
+
+
+def without(arms: np.ndarray, leader: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The length of each arm's part orthogonal to the best one, and its own length."""
     square = float(leader @ leader)
     rest = np.array(arms)
     for _ in range(2 if square > 0.0 else 0):  # twice: what rounding left
         rest -= np.outer(rest @ leader / square, leader)
-    rest[best] = 0.0
     return np.linalg.norm(rest, axis=1), np.linalg.norm(arms, axis=1)
 
 
