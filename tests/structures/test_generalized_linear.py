@@ -168,3 +168,10 @@ def test_arms_nearly_parallel_to_each_other_end_in_no_traceback():
     phi = [0.30502727017687825, 0.7260538568577324, -0.18398931324383955]
     with pytest.raises(CertificationError):
         bound(GeneralizedLinear(observation="bernoulli", link="logistic", arms=arms, phi=phi))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e160])
+def test_features_that_cannot_be_squared_are_refused(scale):
+    arms, phi = scale * np.array(ARMS), np.array(PHI) / scale
+    with pytest.raises(InputError, match="other units"):
+        bound(GeneralizedLinear(observation="bernoulli", link="logistic", arms=arms, phi=phi))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import golden
-from ossb.errors import InputError
+from ossb.errors import CertificationError, InputError
 from ossb.graves_lai.proof import check
 from ossb.instances import from_dict
 from ossb.structures import bound
@@ -120,3 +120,23 @@ def test_arms_that_nearly_depend_on_each_other_are_refused():
         assert bound(Linear(arms=arms, phi=[1, 0, 0])).value == pytest.approx(8.0, rel=1e-5)
     with pytest.raises(InputError, match="dependent"):
         bound(Linear(arms=[[1, 0, 0], [0.5, 1, 0], [0.5, 1, 1e-13]], phi=[1, 0, 0]))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e160, 1e300])
+def test_features_that_cannot_be_squared_are_refused(scale):
+    arms = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+    with pytest.raises(InputError, match="other units"):
+        bound(Linear(arms=scale * arms, phi=[1.0, 2.0, 4.0]))
+    mixed = [[1.0, 0.0], [min(scale, 1 / scale), min(scale, 1 / scale)]]
+    with pytest.raises(InputError, match=r"arms\[1\].*other units"):
+        bound(Linear(arms=mixed, phi=[1.0, 0.0]))
+
+
+@pytest.mark.parametrize(
+    "keys", [{"phi": 1e-170}, {"phi": 1e250}, {"sigma": 1e-170}, {"sigma": 1e250}]
+)
+def test_what_is_beyond_doubles_is_said(keys):
+    phi = np.array([1.0, 2.0, 4.0]) * keys.get("phi", 1.0)
+    arms = [[1, 1, 0], [0, 1, 1], [1, 0, 1]]
+    with pytest.raises(CertificationError, match="beyond the range of doubles"):
+        bound(Linear(arms=arms, phi=phi, sigma=keys.get("sigma", 1.0)))

@@ -188,6 +188,7 @@ class ListedSemiBandit(_Listed):
 class ListedBandit(_Listed):
     """Only the sum is observed: a linear bandit with arms of 0 and 1."""
 
+    @np.errstate(all="ignore")  # at the ends of the doubles: bounds that are not finite
     def solve(self, gap: float) -> Bound:
         sigma, sign = self.instance.sigma, self.instance.sign
         if len(self.arms) == 1:

@@ -158,6 +158,7 @@ class GeneralizedLinear(ListedArms):
         margins = np.abs(self.index[self.others] - self.index[self.best])
         return float((self.gaps[self.others] / margins).min(initial=math.inf))
 
+    @np.errstate(all="ignore")  # at the ends of the doubles: bounds that are not finite
     def solve(self, gap: float) -> Bound:
         if not self.others.size:
             return Bound(self, 0.0, 0.0, [], [])

@@ -80,6 +80,7 @@ class Linear(ListedArms):
     def foresight(self) -> tuple[float, float]:
         return 1.0, 0.0
 
+    @np.errstate(all="ignore")  # at the ends of the doubles: bounds that are not finite
     def solve(self, gap: float) -> Bound:
         if not self.others.size:
             return Bound(self, 0.0, 0.0, [], [])

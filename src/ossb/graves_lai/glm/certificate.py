@@ -16,6 +16,7 @@ import numpy as np
 from ossb.errors import InputError
 from ossb.graves_lai.glm.frame import NEGLIGIBLE
 from ossb.graves_lai.glm.links import LOG, LOGISTIC
+from ossb.graves_lai.linear.certificate import refuse_extremes
 
 _RESIDUAL = 1e-9
 _ROUNDING = 4e-15  # what rounding the features of a parallel arm may leave of it
@@ -127,6 +128,7 @@ def heaviest(
 
 def across(arms: np.ndarray, best: int) -> np.ndarray:
     """Arms without their part along the best one; exact zeros where nothing is left."""
+    refuse_extremes(arms)
     length = float(np.linalg.norm(arms[best]))
     rest = np.array(arms)
     scale = float(np.linalg.norm(arms, axis=1).max())

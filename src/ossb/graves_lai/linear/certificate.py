@@ -12,6 +12,7 @@ from ossb.graves_lai.linear.memory import span_basis
 
 PARALLEL = 1e-12  # sine below which an arm counts as parallel to the best one
 ROUNDING = 4e-15  # what rounding the features of a parallel arm may leave of it
+SMALL = 1e-140  # entries below this have no squares
 ABSENT = 1e-14  # singular value that rounding alone explains, relative to the largest
 LOOK = 1e-6  # 1 − cosine² from which on a sine is not looked at closely
 NEARLY = 1e-11  # sine up to which doubles cannot say what an arm that is not parallel costs
@@ -19,6 +20,7 @@ NEARLY = 1e-11  # sine up to which doubles cannot say what an arm that is not pa
 
 def refuse_nearly_parallel(arms: np.ndarray, best: int) -> None:
     """Refuse an arm that is not parallel to the best one, but nearly."""
+    refuse_extremes(arms)
     close = np.flatnonzero(may_be_parallel(arms, best))
     unit = float(np.abs(arms[close]).max(initial=0.0)) or 1.0
     rest, length = without(arms[close] / unit, arms[best] / unit)
@@ -41,6 +43,19 @@ def may_be_parallel(arms: np.ndarray, best: int) -> np.ndarray:
         close = along * along >= (1.0 - LOOK) * square * square[best]
     close[best] = False
     return close
+
+
+def refuse_extremes(arms: np.ndarray) -> None:
+    """Refuse arms whose lengths cannot be squared, and that would look like 0 or infinite."""
+    sizes = np.abs(arms).max(axis=1)
+    least = max(SMALL, SMALL * min(float(sizes.max(initial=0.0)), 1.0 / SMALL))
+    for arm in np.flatnonzero((sizes > 0.0) & ((sizes < least) | (sizes > 1.0 / SMALL))):
+        raise InputError(
+            f"arms[{int(arm)}]",
+            f"be 0 or have its largest entry between {least:.0e} and {1.0 / SMALL:.0e}: give "
+            "features in other units",
+            float(sizes[arm]),
+        )
 
 
 def without(arms: np.ndarray, leader: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
