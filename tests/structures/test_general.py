@@ -52,6 +52,17 @@ def test_linear(seed):
     )
 
 
+def test_lipschitz_with_a_gap_far_smaller_than_the_distances():
+    agree(
+        {
+            "structure": "lipschitz",
+            "theta": [0, 0, -0.03, 0, 2.8e-6],
+            "points": [0.0539, 0.2858, 0.5153, 0.805, 0.8079],
+            "lipschitz_constant": 1,
+        }
+    )
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_linear_with_arms_that_do_not_span(seed):
     rng = np.random.default_rng(seed)

@@ -316,3 +316,14 @@ def test_a_zero_poisson_mean_beside_a_near_tie():
     answer = certified(Polytope(A=[], b=[], theta=theta, observation="poisson"))
     plain = bound(Classical(theta=theta, observation="poisson"))
     assert answer.value == pytest.approx(plain.value, rel=2e-6)
+
+
+def test_multipliers_that_cancel_only_once_settled():
+    instance = Polytope(
+        A=[[1, 0, -1, 2], [0, 0, 0, 2], [2, -1, 1, 1]],
+        b=[0.29674283844505045, 0.9480025146877452, 0.9054762587373347],
+        means=[[1, 0, 0, 0], [1, 1, 1, 0], [1, 1, 0, 1]],
+        theta=[0.07282565816520997, 0.18826164934486248, 0.2240853344079047, 0.2240012573438726],
+        observation="poisson",
+    )
+    assert certified(instance).value == pytest.approx(11541.97828, rel=1e-6)

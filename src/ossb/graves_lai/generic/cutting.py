@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ossb.errors import CertificationError
 from ossb.graves_lai.generic.certificate import proved_by
 from ossb.graves_lai.generic.duals import Dual
 from ossb.graves_lai.generic.listed_cuts import scaled_rows
@@ -25,6 +26,9 @@ ROUNDS = 60
 MIXED = 0.1  # share of the best feasible rates in the ones tried next
 NEAR = 0.02  # the same once the gap is small
 TIDIED = 4  # how often to try for rates with no negligible entries
+DEAREST = 10.0  # times the master's cost: what feasible rates count as, at most, when mixed
+NEGLIGIBLE = 1e-15  # shares of the cost below this are rounding
+CONTRADICTION = 1e-8  # by how much, relatively, rounding may put the lower side above the upper
 UNSEEN = 1e-9  # shares of the cost below this are dropped if the gap allows it
 
 
@@ -142,9 +146,20 @@ class Search:
             if not math.isfinite(self.upper):
                 rates = outside + np.where(self.program.gaps > 0, 1e-3 * self.unit, 0.0)
             else:
-                rates = mixed * self.best + (1.0 - mixed) * outside
+                rates = self._between(mixed, outside)
             self._add(self._cuts(self._try(rates)))
         return self._answer(empty, rounds, proofs)
+
+    def _between(self, mixed: float, outside: np.ndarray) -> np.ndarray:
+        """Rates between the best feasible ones and the master's, which tells what they cost.
+
+        Feasible rates that cost a lot more are first brought down: only proportions count.
+        """
+        cost = float(outside @ self.program.gaps)
+        best = self.best * min(1.0, DEAREST * cost / self.upper)
+        rates = mixed * best + (1.0 - mixed) * outside
+        costs = rates * self.program.gaps
+        return np.where(costs > NEGLIGIBLE * costs.sum(), rates, 0.0)
 
     def _tolerance(self) -> float:
         return max(1e-11, min(1e-5, 0.01 * self.relative, 0.02 * self.gap))
@@ -163,13 +178,17 @@ class Search:
     def _proofs(self, evaluation: Evaluation) -> tuple[np.ndarray, list[tuple[Evaluation, float]]]:
         """What is proved in each region, by which evaluation's multipliers, times which factor.
 
-        Where an evaluation proves nothing, an older one may: information grows with the weights,
-        and in proportion to them.
+        Where an evaluation proves nothing, its multipliers may once they are settled; if not,
+        those of an older one may: information grows with the weights, and in proportion to them.
         """
         proved = evaluation.proved.copy()
         sources = [(evaluation, 1.0)] * proved.size
         informative = self.program.informative
         for a in range(proved.size):
+            if not proved[a] > 0:
+                settled = self.separation.dual(a, evaluation)
+                proved[a] = proved_by(self.program, settled, evaluation.weights)
+                evaluation.proved[a] = proved[a]
             if math.isfinite(proved[a]):
                 self.proofs[a] = evaluation
             elif a in self.proofs:
@@ -186,6 +205,7 @@ class Search:
             Cut(a, evaluation.parameters[a], evaluation.divergences[a])
             for a in range(len(self.separation.regions))
             if np.isfinite(evaluation.divergences[a]).all()
+            and self.separation.confuses(a, evaluation.parameters[a])
         ]
 
     def _add(self, cuts: Sequence[Cut]) -> None:
@@ -233,6 +253,10 @@ class Search:
                 for a, (evaluation, factor) in enumerate(self.sources)
             ]
             rates, upper, duals = self._certified(duals)
+        if proofs and self.lower > upper * (1.0 + CONTRADICTION):
+            raise CertificationError(
+                f"the two sides contradict each other: C(θ) ≥ {self.lower!r} and ≤ {upper!r}"
+            )
         used = np.flatnonzero(self.weights > 0)
         return Answer(
             rates,

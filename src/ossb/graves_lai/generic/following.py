@@ -175,7 +175,8 @@ class Follower:
                 continue
             parameter = separation.pulled(a, cut.parameter)
             divergences = program.divergences(parameter)
-            if np.isfinite(divergences).all() and divergences[program.others].max() > 0:
+            told = np.isfinite(divergences).all() and divergences[program.others].max() > 0
+            if told and separation.confuses(a, parameter):
                 cuts.append(Cut(a, parameter, divergences))
                 weights.append(weight)
         return cuts, np.array(weights)

@@ -20,6 +20,7 @@ from ossb.graves_lai.generic.shape import Shape, least_movement, shape_of
 from ossb.graves_lai.linprog import solve_lp
 
 ROOM = 1e-7  # less slack than this, at unit scale, is none
+FAR = 1e2  # at unit scale: a start further out is looked for again, nearer
 STILL_INSIDE = 1e-3  # slack, at unit scale, that a point from before must still have
 UNHELD = 1e-12  # a direction along which unit rows change by less is held by none of them
 STRICT = 1e-9  # an advantage below this share of the gap is a tie
@@ -180,8 +181,32 @@ def _interior(shape: Shape) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
     costs = np.append(np.zeros(n), -1.0)
     solution = solve_lp(costs, matrix, lower, upper, free, np.append(np.full(n, np.inf), 1.0))
     if solution.status == "optimal" and -solution.value > ROOM:
-        return solution.point[:n], *nothing
+        middle = solution.point[:n]
+        if np.abs(middle).max() > FAR:
+            middle = _nearest(shape, -0.5 * solution.value, middle)
+        return middle, *nothing
     return _relative_interior(shape)
+
+
+def _nearest(shape: Shape, room: float, known: np.ndarray) -> np.ndarray:
+    """The nearest point with some room in every row: programs start from it."""
+    m, n = shape.rows.shape[0], shape.gain.size
+    unit, one = np.eye(n), np.ones((n, 1))
+    narrow = np.vstack([shape.rows, shape.equal, shape.gain[None]])
+    matrix = np.vstack(
+        [
+            np.hstack([narrow, np.zeros((narrow.shape[0], 1))]),
+            np.hstack([unit, -one]),
+            np.hstack([-unit, -one]),
+        ]
+    )
+    within = np.full(2 * n, -np.inf)
+    free = np.full(m, -np.inf)
+    lower = np.concatenate([free, shape.equal_to, [shape.need + room], within])
+    upper = np.concatenate([shape.slacks - room, shape.equal_to, [np.inf], np.zeros(2 * n)])
+    costs, bounds = np.append(np.zeros(n), 1.0), np.append(np.full(n, -np.inf), 0.0)
+    solution = solve_lp(costs, matrix, lower, upper, bounds)
+    return solution.point[:n] if solution.status == "optimal" else known
 
 
 def _relative_interior(shape: Shape) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:

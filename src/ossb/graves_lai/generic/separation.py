@@ -11,6 +11,8 @@ from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import Region
 
 NOISE = 1e-14  # what rounding leaves, of a row's length, along a direction it does not have
+OFF = 1e-9  # of its arm's gap: how far outside its region a parameter may be
+ROUNDING = 1e-13  # of the size of what is summed
 UNMOVED = 1e-9  # a row that changes by less, relatively, along a loose move does not change
 
 
@@ -113,6 +115,25 @@ class Separation:
         if loose.any():
             z = z + _needed(region, z, region.basis @ loose[:size])
         return self._inside(region, z)
+
+    def confuses(self, a: int, parameter: np.ndarray) -> bool:
+        """Whether a parameter lies in region a, up to rounding, as the user's own rows say."""
+        program, region = self.program, self.regions[a]
+        piece, means = program.pieces[region.piece], program.means @ parameter
+        gain = program.advantage_row(region.piece, region.arm)
+        apart = (means - program.truth)[program.shown]
+        broken = [
+            piece.matrix @ parameter - piece.bounds,
+            np.abs(piece.equal_matrix @ parameter - piece.equal_bounds),
+            program.divergence.lowest - means,
+            means - program.divergence.highest,
+            np.abs(apart),
+            [region.need * region.gain_norm * region.scale - gain @ (parameter - program.theta)],
+        ]
+        sizes = np.abs(program.rows_of(region.piece, region.arm)) @ np.abs(parameter)
+        scale = float(sizes.max(initial=0.0)) + float(np.abs(program.theta).max())
+        worst = max(float(np.max(part, initial=0.0)) for part in broken)
+        return worst <= OFF * float(program.gaps[region.arm]) + ROUNDING * scale
 
     def witness(self, a: int) -> np.ndarray:
         """A parameter of region a with a strict advantage."""
