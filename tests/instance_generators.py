@@ -292,8 +292,46 @@ def halfspaces(rng, theta, n_rows):
     return {"A": A.tolist(), "b": (A @ theta + slack).tolist()}
 
 
+def combined(rng, observation, n_arms, n):
+    """A parameter with n entries, and rewards that combine them, inside the mean space.
+
+    Where the arms do not span, nothing shows what lies along some directions.
+    """
+    kind = rng.choice(["binary", "dense", "flat"])
+    if kind == "binary":
+        rewards = rng.choice([0.0, 1.0], (n_arms, n))
+    else:
+        rewards = rng.uniform(-1.0 if observation == "gaussian" else 0.0, 1.0, (n_arms, n))
+    if kind == "flat" and n > 1:
+        rewards[:, -1] = rewards[:, 0]
+    theta = rng.uniform(0.1, 1.0, n) / n
+    values = rewards @ theta
+    keep = values < values.max() - 1e-3
+    keep[np.argmax(values)] = True
+    return theta, rewards[keep]
+
+
 @st.composite
-def polytope(draw):
+def combined_polytope(draw):
+    """Means of their own, and at times rewards: arms then show theirs, and more components."""
+    rng, observation = draw(rngs()), draw(st.sampled_from(CONVEX))
+    theta, rewards = combined(rng, observation, draw(st.integers(2, 5)), draw(st.integers(1, 5)))
+    content = {"structure": "polytope", **common(rng, observation), "theta": theta.tolist()}
+    content |= {"means": rewards.tolist(), **halfspaces(rng, theta, draw(st.integers(0, 3)))}
+    if draw(st.booleans()):
+        return content
+    n_arms, more = len(rewards), rng.choice([0.0, 1.0], (int(rng.integers(3)), theta.size))
+    content["means"] += more.tolist()
+    content["rewards"] = rewards.tolist()
+    content["reveals"] = [
+        [arm, *(n_arms + k for k in range(len(more)) if rng.random() < 0.4)]
+        for arm in range(n_arms)
+    ]
+    return content
+
+
+@st.composite
+def plain_polytope(draw):
     rng, observation = draw(rngs()), draw(st.sampled_from(CONVEX))
     best, others = falling(rng, observation, draw(st.integers(1, 3)))
     theta = rng.permutation([best, *np.minimum(others, best - 1e-6 * (1 + abs(best)))])
@@ -306,6 +344,10 @@ def polytope(draw):
     }
 
 
+def polytope():
+    return st.one_of(plain_polytope(), combined_polytope())
+
+
 @st.composite
 def union(draw):
     content = draw(polytope())
@@ -315,7 +357,9 @@ def union(draw):
     unit = content["observation"] != "gaussian"
     box = [[1.0] + [0.0] * (theta.size - 1)]
     last = {"A": box, "b": [0.9]} if unit else {"A": box, "b": [10.0]}
-    return {**content, "structure": "union", "pieces": [home, last, *([away] * (not unit))]}
+    own = {"rewards": content.pop("rewards")} if "rewards" in content else {}
+    pieces = [{**piece, **own} for piece in (home, last, *([away] * (not unit)))]
+    return {**content, "structure": "union", "pieces": pieces}
 
 
 GENERATORS = {
@@ -363,15 +407,20 @@ def reorder(*keys):
 
 
 def relabel_parameters(content, order):
-    moved = reorder("theta")(content, order)
-    for key in ("parameters", "A"):
-        if key in content:
-            moved[key] = [[row[i] for i in order] for row in content[key]]
-    if "pieces" in content:
-        moved["pieces"] = [
-            {**piece, "A": [[row[i] for i in order] for row in piece["A"]]}
-            for piece in content["pieces"]
-        ]
+    """Entries in another order; where arms are rows of their own, these in the opposite one."""
+
+    def columns(table):
+        keys = [key for key in ("parameters", "A", "means", "rewards") if key in table]
+        return {**table, **{key: [[row[i] for i in order] for row in table[key]] for key in keys}}
+
+    moved = columns(reorder("theta")(content, order))
+    if "pieces" in moved:
+        moved["pieces"] = [columns(piece) for piece in moved["pieces"]]
+    for table in (moved, *moved.get("pieces", [])):
+        arms = "rewards" if "reveals" in moved else "means"
+        for key in ("reveals", arms):
+            if key in table:
+                table[key] = table[key][::-1]
     return moved
 
 
