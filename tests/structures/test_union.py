@@ -134,3 +134,9 @@ def test_a_count_that_is_surely_zero():
     answer = bound(Union(observation="poisson", theta=[1.3, 0.0], pieces=pieces))
     assert answer.verify().valid
     assert answer.value == pytest.approx(1.0, rel=1e-6)
+
+
+def test_an_empty_piece_is_refused_though_theta_lies_in_another():
+    pieces = [{"A": [[1, 0], [-1, 0]], "b": [0, -1]}, {"A": [[1, 0]], "b": [1]}]
+    with pytest.raises(InputError, match=r"pieces\[0\].*empty"):
+        Union(pieces=pieces, theta=[0.5, 0.2])

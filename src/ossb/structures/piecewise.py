@@ -74,8 +74,7 @@ class Piecewise(Instance):
 
     def _check_theta(self) -> None:
         """Refuse a parameter outside the set, and a set without parameters."""
-        if self.theta is None or self._away(self.theta) > MEMBER:
-            self._check_filled()
+        self._check_filled()
         if self.theta is None:
             return
         means = self.mean_matrix(self.theta.size) @ self.theta
@@ -87,11 +86,13 @@ class Piecewise(Instance):
 
     def _away(self, parameter: np.ndarray) -> float:
         """How far a parameter is from the nearest piece, relative to its size."""
-        scale = 1.0 + float(np.abs(parameter).max(initial=0.0))
-        return min(violation(piece, parameter)[0] for piece in self.polytopes) / scale
+        return min(_apart(piece, parameter) for piece in self.polytopes)
 
     def _check_filled(self) -> None:
+        """Refuse a piece without parameters: more likely a mistake than meant."""
         for k, piece in enumerate(self.polytopes):
+            if self.theta is not None and _apart(piece, self.theta) <= MEMBER:
+                continue
             if not holds_a_point(piece, self.mean_matrix(piece.rewards.shape[1]), self.mean_space):
                 field = "A" if self.kind == "polytope" else f"pieces[{k}]"
                 raise InputError(field, "leave some parameter: the polytope is empty")
@@ -284,6 +285,11 @@ def violation(piece: Piece, parameter: np.ndarray) -> tuple[float, str, int]:
     if off.size and off.max() > worst[0]:
         worst = (float(off.max()), "A_eq", int(np.argmax(off)))
     return worst
+
+
+def _apart(piece: Piece, parameter: np.ndarray) -> float:
+    """How far a parameter is from a piece, relative to its size."""
+    return violation(piece, parameter)[0] / (1.0 + float(np.abs(parameter).max(initial=0.0)))
 
 
 def read_piece(
