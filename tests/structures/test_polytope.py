@@ -327,3 +327,13 @@ def test_multipliers_that_cancel_only_once_settled():
         observation="poisson",
     )
     assert certified(instance).value == pytest.approx(11541.97828, rel=1e-6)
+
+
+def test_a_near_tie_beside_rows_that_hold_two_arms():
+    # one weight is 10¹¹ times the others, and the steps have to keep off the walls
+    instance = Polytope(
+        A=[[0, 2, -1, 1], [2, 2, 1, 0]],
+        b=[0.879712312652924, -8.011361694022545],
+        theta=[-1.1454798954409413, -1.1738016759629097, -3.8727985512148435, -1.1454828866361],
+    )
+    assert certified(instance).value == pytest.approx(bound(instance, 1e-4).value, rel=1e-4)

@@ -14,7 +14,8 @@ from ossb.graves_lai.generic.divergence import Divergence
 
 _STEPS = 60
 _CAREFUL = 25  # steps after which a program that is not done goes on with care
-_CENTRAL = 0.1  # of the mean gap, that a careful step leaves at least
+_CENTRAL = 0.3  # of the mean gap, that a careful step leaves at least
+_SHORT = 0.7  # how far towards the nearest wall a careful step goes
 _BACK = 0.995
 _RIDGE = 1e-15
 _RANK = 1e-11
@@ -210,7 +211,7 @@ def _advance(
 ) -> None:
     """One predictor–corrector step of the programs that are not done.
 
-    The corrector can go round in circles: careful steps do without it, and stay central.
+    The corrector can go round in circles: careful steps do without it, and keep off the walls.
     """
     matrix = _curvature(batch, state)
     gradient = _across(batch.slopes, state.slope)
@@ -231,7 +232,7 @@ def _advance(
     step = _solve(matrix, -gradient - _across(batch.rows, target / state.slack))
     slack_step, dual_step = _steps(batch, state, step, target)
     length = np.minimum(_length(state.slack, slack_step), _length(state.dual, dual_step))
-    length = np.where(active, np.minimum(1.0, _BACK * length), 0.0)
+    length = np.where(active, np.minimum(1.0, (_SHORT if careful else _BACK) * length), 0.0)
     _move(batch, weights, state, step, slack_step, dual_step, length)
 
 
