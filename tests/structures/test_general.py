@@ -63,6 +63,18 @@ def test_lipschitz_with_a_gap_far_smaller_than_the_distances():
     )
 
 
+def test_semi_bandit_with_a_confusing_mean_next_to_its_end():
+    agree(
+        {
+            "structure": "combinatorial",
+            "feedback": "semi_bandit",
+            "observation": "bernoulli",
+            "phi": [0.4999996010333174, 0.499997109072722, 0.5000012833922056],
+            "arms": [[0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 1, 0]],
+        }
+    )
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_linear_with_arms_that_do_not_span(seed):
     rng = np.random.default_rng(seed)
