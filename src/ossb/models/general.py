@@ -28,6 +28,7 @@ from ossb.tally import Tally
 TOLERANCE = 1e-7
 KNOWN = 1e9  # weight of what the leader shows where it counts as known
 EXACT = 1e-12  # rounding of a parameter's means
+DUST = 1e-100  # a rate this small is a solver's zero
 
 
 class GeneralMemory(NamedTuple):
@@ -130,6 +131,7 @@ class GeneralModel:
         follower = followers[kappa]
         held = follower.rates(memory.parameter.copy())
         out[:] = held.rates if held.best == leader else 0.0
+        out[out < DUST] = 0.0
         out[leader] = 0.0
         return float((held.upper - held.lower) / held.upper) if held.upper > 0 else 0.0
 
