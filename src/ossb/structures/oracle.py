@@ -44,6 +44,7 @@ class Oracle(Piecewise):
     """
 
     kind: ClassVar[str] = "oracle"
+    witnessed: ClassVar[bool] = False
     parameter: ClassVar[str] = "theta"
     observations: ClassVar[tuple[str, ...]] = (
         "gaussian",
