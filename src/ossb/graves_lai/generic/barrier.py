@@ -138,7 +138,8 @@ def _minimise(batch: Batch, weights: np.ndarray, tolerance: float) -> Outcome:
         gap = (state.slack * state.dual).sum(axis=1)
         # half of slope times change is the value where f is quadratic, more near the ends
         value = 0.5 * (state.slope * state.change).sum(axis=1)
-        value = np.minimum(value, value_at(batch, weights, state.point))
+        if (active & (gap <= tolerance * value)).any():
+            value = np.minimum(value, value_at(batch, weights, state.point))
         # at unit curvature, what the residual can cost is half its square
         small = _norm(state.residual) <= 0.1 * np.sqrt(tolerance * np.maximum(value, 0.0))
         active &= ~((gap <= tolerance * value) & small)
