@@ -131,3 +131,23 @@ def test_index_policies_need_arms_that_show_their_reward():
     with pytest.raises(ValueError, match="show their own reward"):
         policy("kl-ucb", hidden)
     assert policy("kl-ucb", Classical(n_arms=2)) is not None
+
+
+def test_what_nothing_shows_stays_in_the_set_too():
+    """No arm shows the last entry of λ, on which the second arm's reward and two rows depend."""
+    rows = np.array([[0, -1, 1], [0, 0, -1], [0, 1, 0], [0, -1, 0], [0, 0, 1]], dtype=float)
+    sides = np.array([-1, 0.5, 5, 5, 5])
+    instance = Polytope(
+        A=rows,
+        b=sides,
+        means=[[1, 0, 0], [0, 1, 0]],
+        rewards=[[1, 0, 0], [0, 0, 1]],
+        theta=[2, 0.9, -0.3],
+    )
+    model = instance.model()
+    memory, tally, rng = model.start(), empty_tally(2, 2), np.random.default_rng(0)
+    for _ in range(100):
+        tally.counts[:] = rng.integers(0, 5, 2)
+        tally.means[:] = np.where(tally.counts > 0, rng.normal(size=2), 0.0)
+        model.project(tally, memory)
+        assert (rows @ memory.parameter <= sides + 1e-9).all()

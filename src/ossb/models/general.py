@@ -292,7 +292,7 @@ class GeneralModel:
         outcome = minimise(batch, weights, TOLERANCE)
         answer = []
         for a, (place, region) in enumerate(there):
-            point = region.middle + region.basis @ outcome.point[a, : region.basis.shape[1]]
+            point = region.at(outcome.point[a], outcome.loose[a])
             value = self._loss(means, counts, self._inside(self._means @ point))
             answer.append((place, value, point.reshape(n)))
         if not np.isfinite(outcome.proved).all():

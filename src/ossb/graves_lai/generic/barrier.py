@@ -19,6 +19,7 @@ _SHORT = 0.7  # how far towards the nearest wall a careful step goes
 _BACK = 0.995
 _RIDGE = 1e-15
 _RANK = 1e-11
+_UNMOVED = 1e-9  # a row that changes by less, relatively, along a move does not change
 _NULL = 1e-13
 _END = 1e-100
 _HIGH_END = 1e-16
@@ -102,6 +103,14 @@ def minimise(
     return replace(outcome, point=held, loose=(transform @ loose[..., None])[..., 0])
 
 
+def needed(rows: np.ndarray, short: np.ndarray, move: np.ndarray) -> np.ndarray:
+    """As much of a loose move as brings inside the unit rows that are ``short`` by so much."""
+    helps = -(rows @ move)
+    moved = (short > 0) & (helps > _UNMOVED * np.abs(move).max(initial=0.0))
+    share = float((short[moved] / helps[moved]).max(initial=0.0))
+    return np.asarray(min(1.0, share) * move)
+
+
 def _without_noise(rows: np.ndarray, moved: np.ndarray, null: np.ndarray) -> np.ndarray:
     """Rows in new coordinates, 0 where only rounding says that they depend on a null one.
 
@@ -138,17 +147,21 @@ def _minimise(batch: Batch, weights: np.ndarray, tolerance: float) -> Outcome:
         gap = (state.slack * state.dual).sum(axis=1)
         # half of slope times change is the value where f is quadratic, more near the ends
         value = 0.5 * (state.slope * state.change).sum(axis=1)
-        if (active & (gap <= tolerance * value)).any():
+        if (active & _is_done(state, gap, value, tolerance)).any():
             value = np.minimum(value, value_at(batch, weights, state.point))
-        # at unit curvature, what the residual can cost is half its square
-        small = _norm(state.residual) <= 0.1 * np.sqrt(tolerance * np.maximum(value, 0.0))
-        active &= ~((gap <= tolerance * value) & small)
+            active &= ~_is_done(state, gap, value, tolerance)
         if not active.any():
             break
         # further down the barrier's terms would drown the curvature of f
         floor = 0.1 * tolerance * value / batch.room.shape[1]
         _advance(batch, weights, state, active, floor, careful=step >= _CAREFUL)
     return _finished(batch, weights, state)
+
+
+def _is_done(state: _State, gap: np.ndarray, value: np.ndarray, tolerance: float) -> np.ndarray:
+    """Whether the gap is small, and so is what the residual can cost: half its square."""
+    small = _norm(state.residual) <= 0.1 * np.sqrt(tolerance * np.maximum(value, 0.0))
+    return np.asarray((gap <= tolerance * value) & small)
 
 
 def _started(batch: Batch, weights: np.ndarray) -> _State:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ossb.graves_lai.generic.barrier import Batch, Outcome, minimise, value_at
+from ossb.graves_lai.generic.barrier import Batch, Outcome, minimise, needed, value_at
 from ossb.graves_lai.generic.duals import Dual, gathered, settled
 from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import Region
@@ -13,7 +13,6 @@ from ossb.graves_lai.generic.region import Region
 NOISE = 1e-14  # what rounding leaves, of a row's length, along a direction it does not have
 OFF = 1e-9  # of its arm's gap: how far outside its region a parameter may be
 ROUNDING = 1e-13  # of the size of what is summed
-UNMOVED = 1e-9  # a row that changes by less, relatively, along a loose move does not change
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,16 +42,6 @@ def _along(rows: np.ndarray, basis: np.ndarray) -> np.ndarray:
     along = rows @ basis
     lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
     return np.asarray(np.where(np.abs(along) <= NOISE * lengths, 0.0, along))
-
-
-def _needed(region: Region, z: np.ndarray, move: np.ndarray) -> np.ndarray:
-    """The least share of a move that brings z inside every row that the move changes."""
-    rows = np.vstack([region.rows[~region.tight], -region.gain])
-    short = rows @ z - np.append(region.slacks[~region.tight], -region.need)
-    helps = -(rows @ move)
-    needs = (short > 0) & (helps > UNMOVED * np.abs(move).max())
-    share = float((short[needs] / helps[needs]).max(initial=0.0))
-    return min(1.0, share) * move
 
 
 class Separation:
@@ -113,7 +102,9 @@ class Separation:
         size = region.basis.shape[1]
         z = region.middle + region.basis @ point[:size]
         if loose.any():
-            z = z + _needed(region, z, region.basis @ loose[:size])
+            rows = np.vstack([region.rows[~region.tight], -region.gain])
+            short = rows @ z - np.append(region.slacks[~region.tight], -region.need)
+            z = z + needed(rows, short, region.basis @ loose[:size])
         return self._inside(region, z)
 
     def confuses(self, a: int, parameter: np.ndarray) -> bool:
