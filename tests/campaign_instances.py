@@ -4,6 +4,14 @@ CYCLE = [[0, 1], [1, 2], [2, 3], [3, 0]]
 ARMS = [[1, 0], [0, 1], [0.8, 0.7]]
 SUBSETS = [[1, 1, 0], [0, 1, 1], [1, 0, 1]]
 ITEMS = {"structure": "combinatorial", "feedback": "semi_bandit"}
+ROUTES = {
+    **ITEMS,
+    "goal": "minimize",
+    "arm_set": "paths",
+    "edges": [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]],
+    "source": 0,
+    "target": 3,
+}
 PLAYED = {
     "classical": ({"structure": "classical", "n_arms": 3, "observation": "bernoulli"}, "hgl"),
     "minimise": ({"structure": "classical", "n_arms": 3, "goal": "minimize"}, "hgl"),

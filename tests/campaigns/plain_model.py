@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from campaign_instances import ROUTES
 from ossb.instances import from_dict
 
 ZERO_OR_ONE = st.sampled_from([0.0, 1.0])
@@ -95,15 +96,7 @@ WORLDS = {
     ),
     "dueling": Duels({"structure": "dueling", "n_items": 3}, ("hgl", "rmed1", "rucb"), new_arm={}),
     "paths": Sets(
-        {
-            "structure": "combinatorial",
-            "feedback": "semi_bandit",
-            "goal": "minimize",
-            "arm_set": "paths",
-            "edges": [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]],
-            "source": 0,
-            "target": 3,
-        },
+        ROUTES,
         ("hgl", "combinatorial-thompson", "aescb", "glpg"),
         ANY,
     ),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from campaign_instances import ROUTES
 from ossb.client import Client
 from service_process import Server
 
@@ -30,13 +31,7 @@ INSTANCE = {
 OTHERS = {
     "routes": (
         {
-            "structure": "combinatorial",
-            "feedback": "semi_bandit",
-            "goal": "minimize",
-            "arm_set": "paths",
-            "edges": [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]],
-            "source": 0,
-            "target": 3,
+            **ROUTES,
             "arm_names": ["<i>bridge</i>", "tunnel", "ring", "park", "mall"],
         },
         "cucb",

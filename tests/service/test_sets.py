@@ -6,22 +6,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from campaign_instances import ROUTES
 from ossb.campaigns.snapshots import fingerprint
 from ossb.client import Client
 from ossb.service import summary
 from service_process import Server
 
 ROADS = ["bridge", "tunnel", "ring", "park", "mall"]
-INSTANCE = {
-    "structure": "combinatorial",
-    "feedback": "semi_bandit",
-    "goal": "minimize",
-    "arm_set": "paths",
-    "edges": [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]],
-    "source": 0,
-    "target": 3,
-    "arm_names": ROADS,
-}
+INSTANCE = {**ROUTES, "arm_names": ROADS}
 BODY = {"name": "vans", "instance": INSTANCE, "policy": {"name": "hgl"}, "seed": 1}
 VANS = "/v1/campaigns/vans"
 

@@ -97,6 +97,7 @@ class Report:
         return not self.problems
 
 
+@np.errstate(all="ignore")  # what overflows proves nothing, and is said to
 def check(
     instance: Provable,
     support: Support,
@@ -106,18 +107,6 @@ def check(
     upper: float,
 ) -> Report:
     """Recompute both sides of a claimed bound from the instance and the proof."""
-    with np.errstate(all="ignore"):  # what overflows proves nothing, and is said to
-        return _check(instance, support, alternatives, multipliers, lower, upper)
-
-
-def _check(
-    instance: Provable,
-    support: Support,
-    alternatives: Sequence[Alternative],
-    multipliers: Any,
-    lower: float,
-    upper: float,
-) -> Report:
     problems: list[str] = []
     residuals = {"outside": 0.0, "disagreement": 0.0, "disadvantage": 0.0}
     proved_lower, proved_upper, information, cost = math.nan, math.inf, 0.0, math.nan
