@@ -23,10 +23,11 @@ from ossb.figures.canvas import new_figure, paper_style, save
 from ossb.figures.regret import draw_curve
 from ossb.structures import bound
 
-DECADES = (10**4, 10**5, 10**6)
+DECADES = (10**4, 10**5, 10**6, 10**7)
 BAND = (0.7, 1.3)
 NONE = 1e-4  # a rate this small beside the largest is a solver's zero
 COMPILED = {"ossb": (10**6, 60), "hgl": (10**6, 200)}
+LATER = {"ossb": (10**7, 60), "hgl": (10**7, 200)}  # after what the opening has bought
 INTERPRETED = {"ossb": (10**5, 60), "hgl": (10**6, 60)}
 QUICK = {"ossb": (10**4, 20), "hgl": (10**5, 40)}
 
@@ -95,7 +96,7 @@ def cases():
                 parameters=[[0.8, 0.5, 0.3], [0.8, 0.5, 0.9], [0.8, 0.9, 0.3], [0.4, 0.5, 0.3]],
                 theta=[0.8, 0.5, 0.3],
             ),
-            COMPILED,
+            LATER,
         ),
         "polytope": Case(
             ossb.Polytope(

@@ -3,6 +3,11 @@
 Everything that depends on the parameter alone (best arms, rewards, rates) is worked out once;
 an estimate is the likeliest parameter of the list, and its alternatives are those with another
 best arm.
+
+Of an alternative that agrees with the estimate on the leader, exploiting tells nothing, while a few
+plays of another arm tell nearly everything: a run that settles before them can stay wrong for long.
+In the opening, the first rounds, what a play tells of such alternatives is therefore weighed as if
+for a million rounds at least.  That asks for odds of about 10⁵ to 1, and costs a constant.
 """
 
 import math
@@ -19,6 +24,7 @@ from ossb.tally import Tally
 
 AGREE = 1e-12  # parameters this close on an arm are the same there
 LEAST_VARIANCE = 1e-12
+FAR_AHEAD = 1e6  # rounds that a play in the opening is bought for, at least
 
 
 class FiniteMemory(NamedTuple):
@@ -54,6 +60,8 @@ class FiniteModel(NamedTuple):
         Best arm of each, the lowest where it has several.
     table
         Rates c(x) of each.
+    opening
+        Rounds of the opening.
     """
 
     family: Family
@@ -62,6 +70,7 @@ class FiniteModel(NamedTuple):
     parameters: Floats  # (n_parameters, n_arms)
     best: Ints  # (n_parameters,)
     table: Floats  # (n_parameters, n_arms)
+    opening: float
 
     def start(self) -> FiniteMemory:
         n, size = self.n_arms, self.parameters.shape[0]
@@ -139,11 +148,15 @@ class FiniteModel(NamedTuple):
             if self.best[k] != leader:
                 ratio = memory.losses[k] - least
                 weakest = min(weakest, ratio)
-                apart = abs(self.parameters[k, leader] - self.parameters[chosen, leader])
-                if apart <= AGREE * (1.0 + abs(self.parameters[chosen, leader])):
+                if self.agree(k, chosen, leader):
                     settled = min(settled, ratio)
         memory.numbers[WEAKEST] = weakest
         memory.numbers[SETTLED] = settled
+
+    def agree(self, k: int, chosen: int, x: int) -> bool:
+        """Whether two parameters are the same on an arm."""
+        apart = abs(self.parameters[k, x] - self.parameters[chosen, x])
+        return apart <= AGREE * (1.0 + abs(self.parameters[chosen, x]))
 
     def doubt(self, tally: Tally, memory: FiniteMemory, order: np.ndarray, out: np.ndarray) -> None:
         """An arm that is best under no parameter is out of the question."""
@@ -158,6 +171,8 @@ class FiniteModel(NamedTuple):
         leader = self.project(tally, memory)
         chosen = memory.chosen[0]
         chances, improvements, largest = 0.0, 0.0, 0.0
+        t = tally.clock[0] + 1.0
+        ahead = max(FAR_AHEAD / t, 1.0) if t <= self.opening else 1.0
         for x in range(self.n_arms):
             memory.gain[x] = 0.0
         for k in range(self.parameters.shape[0]):
@@ -179,10 +194,13 @@ class FiniteModel(NamedTuple):
             chances += part.chance
             improvements += part.expected
             largest = max(largest, part.expected)
+            factor = part.factor
+            if self.agree(k, chosen, leader):
+                factor *= ahead
             for x in range(self.n_arms):
                 divergence = self.family.kl(memory.estimate[x], self.parameters[k, x])
                 count = tally.counts[x] + tally.pending[x]
-                memory.gain[x] += part.factor * divergence / spent * count / (1.0 + count)
+                memory.gain[x] += factor * divergence / spent * count / (1.0 + count)
         memory.numbers[NU] = 1.0 / (1.0 + chances)
         memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
         return leader

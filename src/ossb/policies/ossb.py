@@ -29,6 +29,9 @@ parameter is confusing, all rates are 0 and the leader is played.
 - ``capped``: arms are explored by N / min(c, t / ln t), as no plan can ask for more than all
   rounds.  Two arms that seem nearly equal have huge rates: by N/c they take nearly all plays,
   even where both are bad, while the others starve.
+- ``opening``: in the first rounds the test asks for (1 + γ) ln 10⁵ at least, and no arm waits for
+  the leader.  50 rounds an arm where Θ is a finite set, none otherwise: there a few plays tell
+  nearly everything, and a run that exploits before them can stay wrong for long.
 - ``sweep``: the first rounds play every arm once (as printed there is none; on by default in
   both, since m = 0 is no estimate), or the informative set where plays are forced on that.
 """
@@ -45,6 +48,8 @@ from ossb.models.base import SETTLED, WEAKEST, Model
 from ossb.policies.base import Kind
 from ossb.records import record
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
+
+LATE = 1e5  # the least round that the test takes those of the opening for
 
 
 class OssbMemory(NamedTuple):
@@ -69,7 +74,7 @@ class Ossb(NamedTuple):
     kappa
         A solution is held, rescaled, while its certified gap at the new estimate is below
         this; 0 solves in every round.
-    projected, likelihood, leader_first, sparse, vanishing, capped, sweep
+    projected, likelihood, leader_first, sparse, vanishing, capped, sweep, opening
         The departures of the module's docstring.
     """
 
@@ -84,6 +89,7 @@ class Ossb(NamedTuple):
     vanishing: bool
     capped: bool
     sweep: bool
+    opening: float
 
     def start(self) -> OssbMemory:
         return OssbMemory(self.model.start(), np.zeros(self.model.n_arms))
@@ -97,7 +103,8 @@ class Ossb(NamedTuple):
             leader = self.model.project(tally, memory.model)
         else:
             leader = self.model.plug_in(tally, memory.model)
-        level = (1.0 + self.gamma) * math.log(tally.clock[0] + 1.0)
+        t = tally.clock[0] + 1.0
+        level = (1.0 + self.gamma) * math.log(max(t, LATE) if t <= self.opening else t)
         if self.likelihood:
             self.model.test(leader, level, tally, memory.model)
             if memory.model.numbers[WEAKEST] >= level:
@@ -119,7 +126,7 @@ class Ossb(NamedTuple):
             return Decision(forced, ESTIMATE)
         if self.capped:
             neediest = self.most_wanted(tally, memory.targets, self.most_plays(tally))
-        if self.leader_first and self.model.speaks(leader):
+        if self.leader_first and t > self.opening and self.model.speaks(leader):
             if tally.plays[leader] < tally.plays[neediest]:
                 return Decision(leader, EXPLORE)
         if self.likelihood and memory.model.numbers[SETTLED] >= level:
@@ -195,6 +202,7 @@ def build(
     share: str,
     capped: bool,
     sweep: bool,
+    opening: float | None,
 ) -> Ossb:
     model = instance.model()
     if epsilon is None:
@@ -206,6 +214,10 @@ def build(
         raise InputError("gamma", "be non-negative", gamma)
     if not 0 <= kappa < 1:
         raise InputError("kappa", "lie in [0, 1)", kappa)
+    if opening is None:
+        opening = instance.opening()
+    if not 0 <= opening < math.inf:
+        raise InputError("opening", "be a number of rounds", opening)
     words = {"estimate": estimate, "test": test, "forced": forced, "share": share}
     flags = {
         key: choice(word, key, SWITCHES[key]) == SWITCHES[key][1] for key, word in words.items()
@@ -226,6 +238,7 @@ def build(
         flags["share"],
         capped,
         sweep,
+        float(opening),
     )
 
 
@@ -263,6 +276,7 @@ OSSB_PAPER = Kind(
         "share": "constant",
         "capped": False,
         "sweep": True,
+        "opening": 0.0,
     },
     structures=STRUCTURES,
     reference=REFERENCE,
@@ -282,6 +296,7 @@ OSSB = Kind(
         "share": "vanishing",
         "capped": True,
         "sweep": True,
+        "opening": None,
     },
     structures=STRUCTURES,
     reference=f"{REFERENCE}, with repairs",

@@ -125,6 +125,10 @@ class Instance:
         """The ``horizon_factor`` and ``front`` that ``hgl`` takes by itself."""
         return 2.0, 0.0
 
+    def opening(self) -> float:
+        """The rounds at first in which policies ask for as much evidence as late ones would."""
+        return 0.0
+
     def unprojected(self) -> str | None:
         """Why no maximum-likelihood projection is at hand; None where there is one."""
         return None

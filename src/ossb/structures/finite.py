@@ -26,6 +26,7 @@ from ossb.structures.listed import MeanVector
 
 MEMBER = 1e-9  # how near a listed parameter the true one must be
 AGREES = 1e-12  # relative; what the best arm reveals is then taken for the same
+OPENING = 50.0  # rounds of each arm
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -108,6 +109,9 @@ class Finite(MeanVector):
         arm = int(np.argmax(self.sign * parameter))
         return Alternative(arm, parameter, parameter, weight, k)
 
+    def opening(self) -> float:
+        return OPENING * self.n_arms
+
     def follow(self) -> "FiniteFollower":
         """Rates at moving estimates, each taken for the nearest of the parameters."""
         return FiniteFollower(self)
@@ -124,6 +128,7 @@ class Finite(MeanVector):
             signed,
             np.array([entry.best for entry in held]),
             np.array([entry.rates for entry in held]),
+            self.opening(),
         )
 
     def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
