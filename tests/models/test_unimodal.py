@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ossb.errors import InputError
+from ossb.models import unimodal
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.unimodal import LEADER, LOW, PASSED, SEEN, UnimodalModel
 from ossb.policies import policy
@@ -205,7 +206,8 @@ def test_held_tests_and_neighbours_change_no_decision(observation, goal, graph, 
     quick = trial()
     assert any(calls)
     monkeypatch.setattr(UnimodalModel, "is_held", lambda *_: False)
-    monkeypatch.setattr(UnimodalModel, "beside", lambda *_: math.inf)
+    for name in ("ratio_beside", "ratio_as_equals"):
+        monkeypatch.setattr(unimodal, name, lambda *_: math.inf)
     exact = trial()
     assert np.array_equal(quick.curves, exact.curves)
     assert np.array_equal(quick.plays, exact.plays)

@@ -19,15 +19,17 @@ from ossb.models.improvement import DECIDED, improvement
 from ossb.models.isotonic import DEVIANCES, LEVELS, Fit, fit_mode, new_fit, settle
 from ossb.models.isotonic_line import line_deviances
 from ossb.models.modes import best_mode, rivals_of
+from ossb.models.neighbouring import ratio_as_equals, ratio_beside
 from ossb.records import Ints, record
 from ossb.tally import Tally
 
 KNOWN = 1e15  # observations of an arm whose mean counts as known
-FALL = 0.2  # a held test allows the leader's mean to fall by so many of its standard errors
-RISE = 0.02  # and the level to rise by so much
+FALL = 0.05  # a held test allows the leader's mean to fall by so many of its standard errors
+RISE = 0.01  # and the level to rise by so much
 # places in UnimodalMemory.held: the leader, −1 for none; how low its mean may fall; how many
-# observations of it there were; the level that its ratios have passed
-LEADER, LOW, SEEN, PASSED = range(4)
+# observations of it there were; the level that its ratios have passed, and that which they pass
+# with its mean known
+LEADER, LOW, SEEN, PASSED, CERTAIN = range(5)
 
 
 class UnimodalMemory(NamedTuple):
@@ -40,7 +42,7 @@ class UnimodalMemory(NamedTuple):
     weights: np.ndarray  # float64 (n_arms,): observations of each arm, prior and pending included
     centres: np.ndarray  # float64 (n_arms,): their means, prior included
     fit: Fit
-    held: np.ndarray  # float64 (4,): a test that was passed
+    held: np.ndarray  # float64 (5,): a test that was passed
     others: np.ndarray  # float64 (2, n_arms): counts and means that it was passed with
 
 
@@ -81,7 +83,7 @@ class UnimodalModel(NamedTuple):
             np.zeros(n),
             np.zeros(n),
             new_fit(n),
-            np.array([-1.0, 0.0, 0.0, 0.0]),
+            np.array([-1.0, 0.0, 0.0, 0.0, 0.0]),
             np.zeros((2, n)),
         )
 
@@ -162,60 +164,65 @@ class UnimodalModel(NamedTuple):
         return True
 
     def test(self, leader: int, level: float, tally: Tally, memory: UnimodalMemory) -> None:
-        if self.is_held(tally, memory) and int(memory.held[LEADER]) == leader:
-            if memory.held[PASSED] >= level:
-                memory.numbers[WEAKEST] = memory.held[PASSED]
-                return
-        beside = self.beside(leader, tally, memory)
-        if beside < level < math.inf:
-            memory.numbers[WEAKEST], memory.numbers[SETTLED] = beside, beside
+        numbers, held = memory.numbers, memory.held
+        is_held = self.is_held(tally, memory) and int(held[LEADER]) == leader
+        if is_held and held[PASSED] >= level:
+            numbers[WEAKEST] = held[PASSED]
             return
+        pooled = math.inf
+        if level < math.inf:
+            beside = ratio_beside(self, leader, tally, memory.estimate)
+            if beside < level:
+                numbers[WEAKEST], numbers[SETTLED] = beside, beside
+                return
+            pooled = ratio_as_equals(self, leader, tally.means[leader], tally, memory.estimate)
+        if pooled < level:
+            numbers[WEAKEST] = pooled
+            if is_held and held[CERTAIN] >= level:
+                numbers[SETTLED] = held[CERTAIN]
+                return
         for x in range(self.n_arms):
             memory.weights[x] = tally.counts[x]
-        weakest = self.least_ratio(leader, level, tally.means, memory)
-        memory.numbers[WEAKEST] = weakest
-        if weakest >= level:
-            if level < math.inf:
-                self.hold(leader, level, tally, memory)
-            return
-        memory.numbers[SETTLED] = math.inf
+        if pooled >= level:
+            numbers[WEAKEST] = self.least_ratio(leader, level, tally.means, memory)
+            if numbers[WEAKEST] >= level:
+                if self.is_passed_below(leader, level, False, tally, memory):
+                    held[PASSED], held[CERTAIN] = level + RISE, level + RISE
+                return
+        numbers[SETTLED] = math.inf
         if tally.means[leader] < self.family.highest():
             memory.weights[leader] = KNOWN
-            memory.numbers[SETTLED] = self.least_ratio(leader, level, tally.means, memory)
+            numbers[SETTLED] = self.least_ratio(leader, level, tally.means, memory)
+            if numbers[SETTLED] >= level:
+                if self.is_passed_below(leader, level, True, tally, memory):
+                    held[PASSED], held[CERTAIN] = -math.inf, level + RISE
 
-    def beside(self, leader: int, tally: Tally, memory: UnimodalMemory) -> float:
-        """No less than the likelihood ratio against some neighbour, the leader's mean known.
+    def is_passed_below(
+        self, leader: int, level: float, known: bool, tally: Tally, memory: UnimodalMemory
+    ) -> bool:
+        """Whether a test is passed with a lower mean of the leader at a higher level too.
 
-        Where both stand alone in the regression, raising the neighbour to the leader's mean moves
-        no other arm, and makes it as good.
+        The weights are those of ``memory``, with the leader's mean known or not.  If so it is
+        held, for what it was passed with.
         """
-        top, least = tally.means[leader], math.inf
-        if tally.counts[leader] == 0 or memory.estimate[leader] != top:
-            return least
-        for place in range(self.starts[leader], self.starts[leader + 1]):
-            y = self.neighbours[place]
-            if tally.counts[y] > 0 and memory.estimate[y] == tally.means[y]:
-                least = min(least, tally.counts[y] * self.family.kl(tally.means[y], top))
-        return least
-
-    def hold(self, leader: int, level: float, tally: Tally, memory: UnimodalMemory) -> None:
-        """Hold the test if it is passed with a lower mean of the leader at a higher level too."""
         memory.held[LEADER] = -1.0
         top, count = tally.means[leader], float(tally.counts[leader])
         low = top - FALL * math.sqrt(self.family.variance(top) / count)
-        if memory.estimate[leader] != top:
-            return
+        if not level < math.inf or memory.estimate[leader] != top:
+            return False
         for x in range(self.n_arms):
             if x != leader and memory.estimate[x] >= low:
-                return
+                return False
             memory.centres[x] = tally.means[x]
         memory.centres[leader] = low
+        if not known and ratio_as_equals(self, leader, low, tally, memory.estimate) < level + RISE:
+            return False
         if self.least_ratio(leader, level + RISE, memory.centres, memory) < level + RISE:
-            return
-        memory.held[LEADER], memory.held[LOW] = float(leader), low
-        memory.held[SEEN], memory.held[PASSED] = count, level + RISE
+            return False
+        memory.held[LEADER], memory.held[LOW], memory.held[SEEN] = float(leader), low, count
         for x in range(self.n_arms):
             memory.others[0, x], memory.others[1, x] = tally.counts[x], tally.means[x]
+        return True
 
     def least_ratio(
         self, leader: int, level: float, means: np.ndarray, memory: UnimodalMemory
