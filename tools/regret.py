@@ -12,6 +12,7 @@ import argparse
 from pathlib import Path
 
 import regret_page
+from ossb.experiments.costs import round_costs
 from ossb.experiments.grid import DEFAULT, long_part, part, part_names, variants_part
 from ossb.experiments.ratios import GridCell, grid_cells, scores
 from ossb.experiments.results import Results
@@ -75,7 +76,8 @@ def write(folder: Path, docs: Path) -> None:
     from ossb.figures.canvas import paper_style
     from ossb.figures.heat_map import draw_ratios
 
-    cells = [cell for cell in grid_cells(played(folder, "", LONG)) if DEFAULT in cell.regrets]
+    parts = played(folder, "", LONG)
+    cells = [cell for cell in grid_cells(parts) if DEFAULT in cell.regrets]
     variants = with_default(grid_cells(played(folder, VARIANTS)), cells)
     order = [score.policy for score in scores(cells, DEFAULT)]
     drawn = BytesIO()
@@ -85,7 +87,7 @@ def write(folder: Path, docs: Path) -> None:
     few = picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     docs.mkdir(parents=True, exist_ok=True)
     few.save(docs / "regret.png", optimize=True)
-    (docs / "regret.md").write_text(regret_page.page(cells, variants), "utf-8")
+    (docs / "regret.md").write_text(regret_page.page(cells, round_costs(parts), variants), "utf-8")
     print(f"wrote {docs / 'regret.md'}", flush=True)
 
 

@@ -1,7 +1,7 @@
 """The page of the regret grid, from its cells; no number on it is typed by hand."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -30,8 +30,12 @@ that are told the horizon are told that of the cell.
 """
 
 
-def page(cells: Sequence[GridCell], variants: Sequence[GridCell] = ()) -> str:
-    """The whole page."""
+def page(
+    cells: Sequence[GridCell],
+    costs: Mapping[tuple[str, str], float],
+    variants: Sequence[GridCell] = (),
+) -> str:
+    """The whole page; ``costs`` are CPU microseconds of a round by group and policy."""
     found, fights = scores(cells, DEFAULT), contests(cells, DEFAULT)
     lines = ["# The regret grid", "", MARK, "", INTRODUCTION]
     lines += ["## The default", "", *_default(cells, found, fights), ""]
@@ -47,7 +51,8 @@ def page(cells: Sequence[GridCell], variants: Sequence[GridCell] = ()) -> str:
     lines += ["## Variants of `hgl`", "", *_variants(variants), ""] if variants else []
     lines += ["## Every cell", ""]
     for group in dict.fromkeys(cell.group for cell in cells):
-        lines += [f"### {group}", "", *_group([c for c in cells if c.group == group]), ""]
+        own = [cell for cell in cells if cell.group == group]
+        lines += [f"### {group}", "", *_group(own, costs), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -226,12 +231,12 @@ def _tail(name: str, found: Summary) -> str:
     return told if name == DEFAULT else f"`{name}` {told}"
 
 
-def _group(cells: Sequence[GridCell]) -> list[str]:
+def _group(cells: Sequence[GridCell], costs: Mapping[tuple[str, str], float]) -> list[str]:
     names = dict.fromkeys(name for cell in cells for name in cell.regrets)
     heads = " | ".join(f"T = {power(cell.horizon)}" for cell in cells)
     lines = [
-        f"| policy | {heads} | trials | p99 | worst |",
-        "|---" * (len(cells) + 4) + "|",
+        f"| policy | {heads} | trials | p99 | worst | µs |",
+        "|---" * (len(cells) + 5) + "|",
     ]
     last = {name: [c for c in cells if name in c.regrets][-1] for name in names}
     order = sorted(names, key=lambda n: (-last[n].horizon, float(np.mean(last[n].values(n)))))
@@ -249,9 +254,12 @@ def _group(cells: Sequence[GridCell]) -> list[str]:
         ends = summary(last[name].values(name))
         told = " | ".join(entries)
         tail = f"{said(ends.p99, 4)} | {said(ends.worst, 4)}"
-        lines.append(f"| `{name}` | {told} | {counts} | {tail} |")
+        cost = costs.get((cells[0].group, name))
+        spent = "–" if cost is None else said(cost, 2)
+        lines.append(f"| `{name}` | {told} | {counts} | {tail} | {spent} |")
     return [
         *lines,
         "",
-        "Mean regret ± its standard error (ratio); tails at the policy's last horizon.",
+        "Mean regret ± its standard error (ratio); tails at the policy's last horizon; µs: the CPU "
+        "time of a round, its environment included, on a machine that was not idle.",
     ]
