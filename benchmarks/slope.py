@@ -1,12 +1,14 @@
 """Slope of regret against ln t beside the Graves–Lai constant, on every structure.
 
     python benchmarks/slope.py [--quick] [--only NAME] [--policy ossb] [--trials N] [--out DIR]
+        [--page docs/optimality.md]
 
 For ``ossb`` and ``hgl``: (R(t) − R(t/10)) / (C(θ) ln 10) with its standard error over trials, for
 each of the last decades, and plays of each arm over c(x, θ) ln T.  The instances have one best
 arm, unique rates, and gaps so large that the logarithmic regime is reached early.  Polytopes and
 unions are interpreted, and have fewer trials.  What was found for each structure is kept in the
-folder ``--out``, from where the picture of all is drawn.
+folder ``--out``, from where the picture of all is drawn, and the page written if one is asked for
+(``--only none --page …`` writes it from what is there).
 """
 
 import argparse
@@ -17,6 +19,7 @@ import pathlib
 from typing import Any, NamedTuple
 
 import numpy as np
+from PIL import Image
 
 import ossb
 from ossb.figures.canvas import new_figure, paper_style, save
@@ -25,6 +28,7 @@ from ossb.structures import bound
 
 DECADES = (10**4, 10**5, 10**6, 10**7)
 BAND = (0.7, 1.3)
+SHOWN, COLOURS = (1100, 800), 32  # the picture of the page
 NONE = 1e-4  # a rate this small beside the largest is a solver's zero
 COMPILED = {"ossb": (10**6, 60), "hgl": (10**6, 200)}
 LATER = {"ossb": (10**7, 60), "hgl": (10**7, 200)}  # after what the opening has bought
@@ -149,27 +153,75 @@ def plays(result, rates):
     return result.plays[needed] / (rates[needed] * scale), max(idle, default=0.0) / scale
 
 
-def row(name, policy, trials, constant, found, played):
-    ends = dict(zip(found.ends, zip(found.means, found.errors, strict=True), strict=True))
-    cells = "  ".join(
-        f"{ends[end][0]:5.2f} ± {ends[end][1]:4.2f}" if end in ends else " " * 12 for end in DECADES
-    )
-    ratios, idle = played
-    inside = "yes" if BAND[0] <= found.means[-1] <= BAND[1] else "NO"
-    shown = " ".join(f"{ratio:.2f}" for ratio in ratios)
-    head = f"{name:18} {policy:6} {trials:4} {constant:6.2f}"
-    return f"{head}  {cells}  {inside:6}  {shown} ({idle:.2f})"
+def told(each, end):
+    """The slope over the decade that ends there, and its error."""
+    if end not in each["ends"]:
+        return ""
+    place = each["ends"].index(end)
+    return f"{each['means'][place]:.2f} ± {each['errors'][place]:.2f}"
 
 
-def kept(result, constant, line):
+def row(name, policy, each):
+    cells = "  ".join(f"{told(each, end):>12}" for end in DECADES)
+    inside = "yes" if BAND[0] <= each["means"][-1] <= BAND[1] else "NO"
+    shown = " ".join(f"{ratio:.2f}" for ratio in each["ratios"])
+    head = f"{name:18} {policy:6} {each['trials']:4} {each['constant']:6.2f}"
+    return f"{head}  {cells}  {inside:6}  {shown} ({each['idle']:.2f})"
+
+
+def kept(result, constant, rates):
     """What the table and the picture need of a policy's trials, in units of C(θ)."""
     half = 2 * result.curves.std(axis=0) / (constant * len(result.curves) ** 0.5)
+    ratios, idle = plays(result, rates)
     return {
-        "row": line,
+        "trials": len(result.curves),
+        "constant": constant,
+        **slopes(result, constant)._asdict(),
+        "ratios": ratios.tolist(),
+        "idle": float(idle),
         "checkpoints": result.checkpoints.tolist(),
         "mean": (result.curves.mean(axis=0) / constant).tolist(),
         "half": half.tolist(),
     }
+
+
+PAGE = """\
+# Optimality, measured
+
+<!-- written by benchmarks/slope.py -->
+
+The bound says that regret grows at least as C(θ) ln t, and the policies below are meant to meet
+it. On one instance of each structure, with one best arm and unique rates: the growth of mean
+regret over each tenfold of rounds, (R(t) − R(t/10)) / (C(θ) ln 10) ± its standard error over
+trials, which should come near 1; and the plays N(x) / (c(x) ln T) of each arm with a rate, at the
+last round. `ossb` tracks the rates and is there early; `hgl` buys less while the horizon is
+short, so that its regret stays below C(θ) ln t by a constant, and its plays too. On finite sets
+both have bought in their [opening](hgl.md#the-rule) what the first rounds would, and their growth
+begins later.
+
+"""
+
+
+def write(found, path):
+    """The page, beside its picture."""
+    heads = " | ".join(f"10{'⁰¹²³⁴⁵⁶⁷'[round(math.log10(end))]}" for end in DECADES)
+    lines = [
+        f"| structure | policy | trials | C(θ) | {heads} | plays |",
+        "|---" * (len(DECADES) + 5) + "|",
+    ]
+    for name, policies in found.items():
+        for policy, each in sorted(policies.items()):
+            cells = " | ".join(told(each, end) for end in DECADES)
+            shown = ", ".join(f"{ratio:.2f}" for ratio in each["ratios"])
+            head = f"{name} | `{policy}` | {each['trials']} | {each['constant']:.2f}"
+            lines.append(f"| {head} | {cells} | {shown} |")
+    picture = "![Mean regret over C(θ) against ln t, by structure](slope.png)"
+    path.write_text(PAGE + "\n".join([*lines, "", picture]) + "\n", encoding="utf-8")
+    shown = path.with_name("slope.png")
+    draw(found, shown)
+    drawn = Image.open(shown).convert("RGB")
+    drawn.thumbnail(SHOWN)
+    drawn.quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(shown, optimize=True)
 
 
 def draw(found, path):
@@ -202,6 +254,7 @@ def main():
     parser.add_argument("--policy", choices=sorted(COMPILED), help="one policy")
     parser.add_argument("--trials", type=int, help="trials of each policy")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("results/slope"))
+    parser.add_argument("--page", type=pathlib.Path, help="write this page too")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     heads = "  ".join(f"{f'T = 1e{round(math.log10(end))}':>12}" for end in DECADES)
@@ -220,15 +273,16 @@ def main():
                 horizon, trials = QUICK[policy] if options.quick else run
                 trials = options.trials or trials
                 result = ossb.simulate(case.instance, [policy], horizon, trials, 1).policies[0]
-                shown = slopes(result, solution.value), plays(result, solution.rates)
-                line = row(name, policy, trials, solution.value, *shown)
-                print(line, flush=True)
-                answers[policy] = kept(result, solution.value, line)
+                answers[policy] = kept(result, solution.value, solution.rates)
+                print(row(name, policy, answers[policy]), flush=True)
             path.write_text(json.dumps(answers), encoding="utf-8")
         if path.exists():
             found[name] = json.loads(path.read_text(encoding="utf-8"))
     draw(found, options.out / "slope.png")
     print(f"drawn: {options.out / 'slope.png'}")
+    if options.page:
+        write(found, options.page)
+        print(f"written: {options.page}")
 
 
 if __name__ == "__main__":

@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from ossb.campaigns.campaign import Campaign
 from ossb.errors import InputError
 from ossb.models import unimodal
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
-from ossb.models.unimodal import LEADER, LOW, PASSED, SEEN, UnimodalModel
+from ossb.models.unimodal import CERTAIN, LEADER, LOW, PASSED, SEEN, UnimodalModel
 from ossb.policies import policy
 from ossb.simulation import simulate
 from ossb.structures.unimodal import Unimodal
@@ -213,29 +214,68 @@ def test_held_tests_and_neighbours_change_no_decision(observation, goal, graph, 
     assert np.array_equal(quick.plays, exact.plays)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_a_held_test_holds_for_every_mean_and_count_it_allows(seed):
-    rng = np.random.default_rng(seed)
+def held_state(rng, known):
+    """A model, a tally and the memory of a test that is held there; None where none is."""
     model = LINE.model()
     memory = model.start()
-    top = int(rng.integers(5))
-    means = 2.0 - np.abs(np.arange(5) - top) + 0.8 * rng.normal(size=5)
-    counts = rng.integers(1, 30, 5)
-    counts[int(np.argmax(means))] += 200
-    tally = tally_of(counts, means)
+    means = 2.0 - np.abs(np.arange(5) - rng.integers(5)) + 0.8 * rng.normal(size=5)
+    counts = np.exp(rng.uniform(0.0, 6.0, 5)).astype(int)
+    if not known:
+        counts[int(np.argmax(means))] += 200
+    tally = tally_of(counts, 0.1 * means if known else means)
     leader = model.project(tally, memory)
-    level = float(rng.uniform(0.1, 3.0))
-    model.test(leader, level, tally, memory)
-    if memory.held[LEADER] < 0:
-        return
-    low = memory.held[LOW]
-    for _ in range(10):
-        tally.means[leader] = low + abs(rng.normal()) * rng.choice([0.0, 0.01, 1.0])
-        tally.counts[leader] = memory.held[SEEN] + rng.integers(100)
-        assert model.is_held(tally, memory)
-        fresh = model.start()
-        assert model.project(tally, fresh) == leader
-        model.test(leader, math.inf, tally, fresh)
-        assert fresh.numbers[WEAKEST] >= memory.held[PASSED] * (1 - 1e-9)
-        assert model.project(tally, memory) == leader
-        assert memory.estimate == pytest.approx(fresh.estimate, abs=1e-12)
+    model.test(leader, float(rng.uniform(0.1, 3.0)), tally, memory)
+    is_known = memory.held[PASSED] == -math.inf
+    return (model, tally, memory) if memory.held[LEADER] >= 0 and is_known == known else None
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_held_test_holds_for_every_mean_and_count_it_allows(known):
+    rng = np.random.default_rng(7)
+    met = 0
+    for _ in range(1500):
+        found = held_state(rng, known)
+        if found is None:
+            continue
+        met += 1
+        model, tally, memory = found
+        leader, low = int(memory.held[LEADER]), memory.held[LOW]
+        for _ in range(5):
+            tally.means[leader] = low + abs(rng.normal()) * rng.choice([0.0, 0.01, 1.0])
+            tally.counts[leader] = memory.held[SEEN] + rng.integers(100)
+            assert model.is_held(tally, memory)
+            fresh = model.start()
+            assert model.project(tally, fresh) == leader
+            model.test(leader, math.inf, tally, fresh)
+            assert fresh.numbers[WEAKEST] >= memory.held[PASSED] * (1 - 1e-9)
+            assert fresh.numbers[SETTLED] >= memory.held[CERTAIN] * (1 - 1e-9)
+            assert model.project(tally, memory) == leader
+            assert memory.estimate == pytest.approx(fresh.estimate, abs=1e-12)
+    assert met >= 20
+
+
+def test_a_leader_that_one_more_play_may_unseat_is_not_held():
+    model = Unimodal(n_arms=3).model()
+    memory, tally = model.start(), tally_of([100, 20_000, 100], [0.05, 0.0, 0.0499])
+    assert model.project(tally, memory) == 0
+    model.test(0, 9.0, tally, memory)
+    tally.counts[0], tally.means[0] = 101, 0.045001
+    assert model.project(tally, memory) == model.project(tally, model.start()) == 2
+
+
+@pytest.mark.parametrize("timing", [{"delay": 20}, {"batch": 20}])
+@pytest.mark.parametrize("observation", ["bernoulli", "gaussian"])
+@pytest.mark.parametrize("name", ["ossb", "ossb:sweep=false"])
+def test_observations_may_be_late(name, observation, timing):
+    instance = Unimodal(theta=[0.1, 0.4, 0.9, 0.6], observation=observation)
+    ways = [
+        simulate(instance, name, 300, 2, seed=5, compiled=compiled, **timing).policies[0]
+        for compiled in (False, True)
+    ]
+    np.testing.assert_array_equal(ways[0].curves, ways[1].curves)
+
+
+def test_a_campaign_decides_before_it_is_told_anything():
+    instance = {"structure": "unimodal", "n_arms": 3, "observation": "gaussian"}
+    campaign = Campaign.open("memory://", "late", instance=instance, policy="ossb", seed=1)
+    assert {decision.arm for decision in campaign.ask(6)} <= {0, 1, 2}

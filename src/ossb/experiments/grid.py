@@ -60,9 +60,11 @@ def long_part(name: str, share: float = 1.0) -> Experiment | None:
     )
 
 
-def variants_part(name: str, share: float = 1.0) -> Experiment:
-    """The same with variants of the default policy in place of all policies."""
+def variants_part(name: str, share: float = 1.0) -> Experiment | None:
+    """The same with variants of the default policy in place of all policies; None without it."""
     experiment = read(PREFIX + name)
+    if all(policy != DEFAULT for policy, _ in experiment.policies):
+        return None
     policies = tuple((DEFAULT, dict(parameters)) for parameters in VARIANTS)
     return _shared(replace(experiment, policies=policies), share)
 

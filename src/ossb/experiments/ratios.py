@@ -47,9 +47,13 @@ class GridCell:
         return np.array([first[key] for key in keys]), np.array([second[key] for key in keys])
 
     def best_other(self, policy: str) -> str | None:
-        """The policy of least mean regret apart from one."""
-        means = {name: self.values(name).mean() for name in self.regrets if name != policy}
-        return min(means, key=means.__getitem__) if means else None
+        """The other policy that does best beside one, on the trials that both have."""
+        found = {}
+        for name in self.regrets:
+            own, other = self.shared(policy, name)
+            if name != policy and own.size:
+                found[name] = float(other.mean()) / max(float(own.mean()), 1e-300)
+        return min(found, key=found.__getitem__) if found else None
 
     def ratio(self, policy: str) -> Ratio | None:
         """A policy's ratio, its error by linearising in the paired trials."""

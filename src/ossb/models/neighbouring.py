@@ -17,10 +17,11 @@ from ossb.tally import Tally
 def ratio_beside(model: Any, leader: int, tally: Tally, estimate: np.ndarray) -> float:
     """The least ratio of raising a neighbour to the leader's mean; infinite where there is none.
 
-    That is as far from the data with the leader's mean known.
+    That is as far from the data with the leader's mean known.  No arm is better than one whose
+    mean is the highest there is.
     """
     top, least = tally.means[leader], math.inf
-    if tally.counts[leader] == 0 or estimate[leader] != top:
+    if tally.counts[leader] == 0 or estimate[leader] != top or top >= model.family.highest():
         return least
     for place in range(model.starts[leader], model.starts[leader + 1]):
         y = model.neighbours[place]

@@ -26,6 +26,7 @@ from ossb.tally import Tally
 KNOWN = 1e15  # observations of an arm whose mean counts as known
 FALL = 0.05  # a held test allows the leader's mean to fall by so many of its standard errors
 RISE = 0.01  # and the level to rise by so much
+AHEAD = 1e-6  # a likelihood ratio by which a leader surely leads
 # places in UnimodalMemory.held: the leader, −1 for none; how low its mean may fall; how many
 # observations of it there were; the level that its ratios have passed, and that which they pass
 # with its mean known
@@ -149,7 +150,8 @@ class UnimodalModel(NamedTuple):
         It does while no other arm was told and the leader's mean is not below ``held[LOW]``: the
         leader stands alone above all others in the regression with its mode, which then stays as
         it is, and each deviance with another mode grows with the mean and the weight of the
-        leader, which that regression only ever pools with lower ones.
+        leader, which that regression only ever pools with lower ones.  So it leads as it did with
+        the lowest mean and the fewest observations, where it was made sure that it does.
         """
         held = memory.held
         if held[LEADER] < 0.0:
@@ -207,9 +209,9 @@ class UnimodalModel(NamedTuple):
         """
         memory.held[LEADER] = -1.0
         top, count = tally.means[leader], float(tally.counts[leader])
-        low = top - FALL * math.sqrt(self.family.variance(top) / count)
-        if not level < math.inf or memory.estimate[leader] != top:
+        if count == 0.0 or not level < math.inf or memory.estimate[leader] != top:
             return False
+        low = top - FALL * math.sqrt(self.family.variance(top) / count)
         for x in range(self.n_arms):
             if x != leader and memory.estimate[x] >= low:
                 return False
@@ -219,6 +221,10 @@ class UnimodalModel(NamedTuple):
             return False
         if self.least_ratio(leader, level + RISE, memory.centres, memory) < level + RISE:
             return False
+        if known:  # it must lead there by what was told, too
+            memory.weights[leader] = count
+            if self.least_ratio(leader, AHEAD, memory.centres, memory) < AHEAD:
+                return False
         memory.held[LEADER], memory.held[LOW], memory.held[SEEN] = float(leader), low, count
         for x in range(self.n_arms):
             memory.others[0, x], memory.others[1, x] = tally.counts[x], tally.means[x]

@@ -49,7 +49,7 @@ from ossb.policies.base import Kind
 from ossb.records import record
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
-LATE = 1e5  # the least round that the test takes those of the opening for
+LATE = 1e5  # in the opening the test uses at least this number of the round
 
 
 class OssbMemory(NamedTuple):
@@ -217,7 +217,7 @@ def build(
     if opening is None:
         opening = instance.opening()
     if not 0 <= opening < math.inf:
-        raise InputError("opening", "be a number of rounds", opening)
+        raise InputError("opening", "be a number of rounds, 0 or more", opening)
     words = {"estimate": estimate, "test": test, "forced": forced, "share": share}
     flags = {
         key: choice(word, key, SWITCHES[key]) == SWITCHES[key][1] for key, word in words.items()

@@ -126,7 +126,7 @@ class Instance:
         return 2.0, 0.0
 
     def opening(self) -> float:
-        """The rounds at first in which policies ask for as much evidence as late ones would."""
+        """How many first rounds ask for as much evidence as late ones would."""
         return 0.0
 
     def unprojected(self) -> str | None:
