@@ -5,7 +5,15 @@ import pytest
 from ossb.errors import InputError
 from ossb.experiments.cells import cells
 from ossb.experiments.definition import read
-from ossb.experiments.grid import LONG, PREFIX, long_part, part, part_names, told_horizon
+from ossb.experiments.grid import (
+    LONG,
+    PREFIX,
+    long_part,
+    part,
+    part_names,
+    told_horizon,
+    variants_part,
+)
 
 ENDS_EARLY = {
     "polytope",
@@ -68,10 +76,16 @@ def test_trials_of_a_share_are_among_those_of_a_larger_one():
         part("classical", 0.0)
 
 
-def test_slow_policies_meet_the_noise_of_the_others():
-    fast, slow = read("regret-logistic"), read("regret-logistic-slow")
+@pytest.mark.parametrize("name", ["linear", "logistic", "polytope"])
+def test_slow_policies_meet_the_noise_of_the_others(name):
+    fast, slow = read(f"regret-{name}"), read(f"regret-{name}-slow")
     assert fast.seed == slow.seed
     assert [n.instance.to_dict() for n in fast.instances] == [
         n.instance.to_dict() for n in slow.instances
     ]
     assert fast.instances[0].group == slow.instances[0].group
+
+
+def test_variants_are_played_where_the_default_is():
+    without = {name for name in part_names() if variants_part(name) is None}
+    assert without == {"linear-slow", "logistic-slow", "polytope-slow"}
