@@ -1,4 +1,6 @@
-"""What all tests share: one hypothesis profile, and no dependence on the terminal."""
+"""What all tests share: one hypothesis profile, and no dependence on where they are started."""
+
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +20,9 @@ settings.register_profile(
     ],
 )
 settings.load_profile("ossb")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # started in the background of a shell, where children would ignore an interrupt for good
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(name="golden")
