@@ -194,15 +194,15 @@ PAGE = """\
 <!-- written by benchmarks/slope.py -->
 
 The bound says that regret grows at least as C(θ) ln t; here is how fast it does grow. On one
-instance of each structure, with one best arm and gaps so large that the logarithmic regime is
-reached early: the growth of mean regret over each tenfold of rounds that ends at the head of a
-column, (R(t) − R(t/10)) / (C(θ) ln 10) ± its standard error over trials, which should come near
-1, and whether the last one lies between 0.7 and 1.3; and the plays N(x) / (c(x) ln T) of each arm
-with a rate at the last round, with the most N(x) / ln T of an arm without one in brackets. Growth
-need not come to 1 from one side, nor at one pace: `hgl` buys less than the bound asks while its
-horizon is short, and makes up for it slowly; `ossb` makes more plays at first, which shows in
-N(x). On finite sets both have bought in their opening what the first rounds would, and growth
-begins later.
+instance of each structure that was played, with one best arm and gaps so large that the
+logarithmic regime is reached early: the growth of mean regret over each tenfold of rounds that
+ends at the head of a column, (R(t) − R(t/10)) / (C(θ) ln 10) ± its standard error over trials,
+which should come near 1, and whether the last one lies between 0.7 and 1.3; and the plays N(x) /
+(c(x) ln T) of each arm with a rate at the last round, with the most N(x) / ln T of an arm without
+one in brackets. Growth need not come to 1 from one side, nor at one pace: `hgl` buys less than
+the bound asks while its horizon is short, and makes up for it slowly; `ossb` makes more plays at
+first, which shows in N(x). On finite sets both have bought in their opening what the first rounds
+would, and growth begins later.
 
 """
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from statistics import median
 
 from ossb.experiments.cells import label_of
+from ossb.experiments.grid import untold_label
 from ossb.experiments.policies import own_parameters
 from ossb.experiments.results import Results
 
@@ -16,10 +17,7 @@ def round_costs(parts: Iterable[Results]) -> dict[tuple[str, str], float]:
     found: dict[tuple[str, str], list[float]] = {}
     for results in parts:
         names = {
-            label_of(name, own_parameters(name, parameters)): label_of(
-                name,
-                own_parameters(name, {k: v for k, v in parameters.items() if k != "horizon"}),
-            )
+            label_of(name, own_parameters(name, parameters)): untold_label(name, parameters)
             for name, parameters in results.experiment.policies
         }
         seconds = results.ledger.seconds()

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ossb.errors import InputError
+from ossb.experiments.cells import label_of
 from ossb.experiments.definition import Experiment, bundled, read
 from ossb.experiments.policies import own_parameters
 from ossb.policies import POLICIES
@@ -74,6 +75,13 @@ def told_horizon(name: str, parameters: dict[str, Any]) -> int | None:
     known = POLICIES[name].parameters if ":" not in name else {}
     horizon = parameters.get("horizon", known.get("horizon"))
     return None if horizon is None else int(horizon)
+
+
+def untold_label(name: str, parameters: dict[str, Any]) -> str:
+    """A policy as it is written on a command line, but for the horizon that it is told."""
+    return label_of(
+        name, own_parameters(name, {k: v for k, v in parameters.items() if k != "horizon"})
+    )
 
 
 def _told(experiment: Experiment, horizon: int) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ossb.experiments.cells import label_of
-from ossb.experiments.grid import told_horizon
+from ossb.experiments.grid import told_horizon, untold_label
 from ossb.experiments.policies import own_parameters
 from ossb.experiments.results import Results
 from ossb.experiments.statistics import holm, paired, standard_error
@@ -100,8 +100,7 @@ def grid_cells(parts: Iterable[Results]) -> list[GridCell]:
                 if told in (None, horizon):
                     at = regrets[:, int(np.searchsorted(times, horizon))].tolist()
                     entry = found.setdefault((str(group), horizon), {})
-                    own = {k: v for k, v in parameters.items() if k != "horizon"}
-                    known = entry.setdefault(label_of(name, own_parameters(name, own)), {})
+                    known = entry.setdefault(untold_label(name, parameters), {})
                     known.update(zip(keys, at, strict=True))
     order = list(dict.fromkeys(group for group, _ in found))
     spots = sorted(found, key=lambda spot: (order.index(spot[0]), spot[1]))

@@ -188,7 +188,7 @@ class UnimodalModel(NamedTuple):
         if pooled >= level:
             numbers[WEAKEST] = self.least_ratio(leader, level, tally.means, memory)
             if numbers[WEAKEST] >= level:
-                if self.is_passed_below(leader, level, False, tally, memory):
+                if self.hold(leader, level, False, tally, memory):
                     held[PASSED], held[CERTAIN] = level + RISE, level + RISE
                 return
         numbers[SETTLED] = math.inf
@@ -196,16 +196,16 @@ class UnimodalModel(NamedTuple):
             memory.weights[leader] = KNOWN
             numbers[SETTLED] = self.least_ratio(leader, level, tally.means, memory)
             if numbers[SETTLED] >= level:
-                if self.is_passed_below(leader, level, True, tally, memory):
+                if self.hold(leader, level, True, tally, memory):
                     held[PASSED], held[CERTAIN] = -math.inf, level + RISE
 
-    def is_passed_below(
+    def hold(
         self, leader: int, level: float, known: bool, tally: Tally, memory: UnimodalMemory
     ) -> bool:
-        """Whether a test is passed with a lower mean of the leader at a higher level too.
+        """Hold a test if it is passed with a lower mean of the leader at a higher level too.
 
-        The weights are those of ``memory``, with the leader's mean known or not.  If so it is
-        held, for what it was passed with.
+        The weights are those of ``memory``, with the leader's mean known or not.  Whether it is
+        held; the levels are for the caller to say.
         """
         memory.held[LEADER] = -1.0
         top, count = tally.means[leader], float(tally.counts[leader])
