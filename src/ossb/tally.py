@@ -61,3 +61,12 @@ def decide(tally: Tally, decision: Decision) -> None:
     """Enter a decision."""
     tally.phases[decision.phase] += 1
     tally.plays[decision.arm] += 1
+
+
+@kernel
+def is_waiting(tally: Tally) -> bool:
+    """Whether observations are on their way."""
+    pending = 0
+    for component in range(tally.pending.shape[0]):
+        pending += tally.pending[component]
+    return pending > 0

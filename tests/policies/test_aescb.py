@@ -1,6 +1,7 @@
 """AESCB, and the budgeted linear maximisation under it."""
 
 import copy
+import itertools
 import math
 
 import numpy as np
@@ -113,11 +114,22 @@ def test_a_decision_leaves_the_tally():
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_best_arm_is_found(shape):
-    """O(d (ln m)² ln T / Δ): far less than what the second best arm would cost throughout."""
     problem = instance(shape, 7, sigma=0.3)
     found = simulate(problem, ["aescb"], 700, 2, seed=1).policies[0]
     assert found.arms[0] == problem.best_arm()
     assert found.plays[0] > 0.6 * 700
+
+
+def test_regret_is_that_of_escb():
+    """It approximates the index of ESCB, which needs listed arms, up to a factor near 1."""
+    keys = {"feedback": "semi_bandit", "phi": [0.9, 0.7, 0.3, 0.1], "sigma": 0.5}
+    pairs = [arm for arm in itertools.product([0, 1], repeat=4) if sum(arm) == 2]
+    implicit = Combinatorial(arm_set="m_sets", n_items=4, size=2, **keys)
+    ours = simulate(implicit, ["aescb"], 1500, 10, seed=3).policies[0].regret
+    listed = Combinatorial(arms=pairs, **keys)
+    exact = simulate(listed, ["escb:version=2"], 1500, 200, seed=3).policies[0].regret
+    error = math.sqrt(ours.var() / ours.size + exact.var() / exact.size)
+    assert abs(ours.mean() - exact.mean()) < 0.1 * exact.mean() + 3 * error
 
 
 def test_values_in_the_unit_interval_have_a_proxy_of_a_quarter():

@@ -155,7 +155,12 @@ def test_what_it_fits():
 
 @pytest.mark.parametrize(
     ("parameters", "field"),
-    [({"horizon": 15}, "horizon"), ({"gamma": 0.0}, "gamma"), ({"threshold": 0.0}, "threshold")],
+    [
+        ({"horizon": 15}, "horizon"),
+        ({"gamma": 0.0}, "gamma"),
+        ({"threshold": 0.0}, "threshold"),
+        ({"first_batch": "log"}, "first_batch"),
+    ],
 )
 def test_parameters_out_of_range_are_refused(parameters, field):
     with pytest.raises(InputError, match=field):
@@ -175,3 +180,19 @@ def test_three_batches_suffice():
     assert found.phases[0] > 0.8 * horizon
     assert found.plays[0] > 0.99 * horizon
     assert found.regret.mean() < 1.1 * math.sqrt(horizon) + 1.3 * alpha * 8 * log
+
+
+def test_a_first_batch_of_lower_order_leaves_logarithmic_regret():
+    """From 10³ to 10⁶ by no more than twice α C ln 10³; √T plays of a design cost far more."""
+    easy = Linear(arms=[[1, 0], [0, 1], [0.5, 0.8]], phi=[1.0, 0.0], sigma=0.3)
+    growth = {}
+    for size in ("root", "logarithm"):
+        ends = [
+            simulate(easy, [f"e4:horizon={end},first_batch={size}"], end, 40, seed=1).policies[0]
+            for end in (10**3, 10**6)
+        ]
+        growth[size] = ends[1].regret.mean() - ends[0].regret.mean()
+    log = math.log(10**6)
+    alpha = (1 + 1 / math.log(log)) * (1 + 2 * math.log(log) / log)
+    assert 0 < growth["logarithm"] < 2 * alpha * bound(easy).value * math.log(10**3)
+    assert growth["root"] > 0.9 * (math.sqrt(10**6) - math.sqrt(10**3))

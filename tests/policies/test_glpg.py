@@ -121,12 +121,24 @@ def test_a_decision_leaves_the_tally():
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_exploration_ends_in_the_best_arm(shape):
-    """Asymptotically optimal; at this horizon, within a factor of C ln T and past most of it."""
     problem = instance(shape, 7, sigma=0.2)
     result = simulate(problem, ["glpg:iterations=5"], 600, 2, seed=1)
     found, least = result.policies[0], result.bound.value * math.log(600)
     assert found.arms[0] == problem.best_arm()
     assert 0.2 * least < found.regret.mean() < 4 * least + 20
+
+
+def test_regret_grows_as_the_bound():
+    """Asymptotically optimal: over a decade, by about C ln 10."""
+    problem = Combinatorial(
+        feedback="semi_bandit", arm_set="m_sets", n_items=4, size=2, phi=[0.9, 0.7, 0.3, 0.1],
+        sigma=0.5,
+    )  # fmt: skip
+    result = simulate(problem, ["glpg:iterations=5"], 1500, 12, seed=3)
+    found = result.policies[0]
+    middle = found.curves[:, np.argmin(np.abs(found.checkpoints - 150))]
+    growth = (found.curves[:, -1] - middle).mean()
+    assert 0.3 < growth / (result.bound.value * math.log(10)) < 1.5
 
 
 def test_what_does_not_fit_is_refused():

@@ -16,8 +16,13 @@ a parameter).  There w of the leader, which costs nothing, is whatever the solve
 is infinite, so that the leader gets the largest number allowed.  With γ = 10 the third batch
 is longer than any horizon below 10¹⁷: a failed test leaves the design to the end.
 
+√T plays of a design cost more than any multiple of ln T in the end, so that the regret with the
+batches of that code cannot grow as C(θ) ln T, which the paper proves for a proper choice of T₁.
+``first_batch="logarithm"`` has T₁ = √ln T, of lower order than ln T: our choice, not the paper's.
+
 Departures: least squares have a ridge of one observation, as in that code; the horizon need not
-be known: past the planned one it is squared and batches begin anew, with all data kept.
+be known: past the planned one it is squared and batches begin anew, with all data kept; while
+answers of a batch are on their way it goes on, in the same shares.
 """
 
 import math
@@ -27,7 +32,7 @@ import numpy as np
 from numpy.random import Generator
 
 from ossb.errors import InputError
-from ossb.fields import integer
+from ossb.fields import choice, integer
 from ossb.graves_lai.linear import LinearMemory as SolverMemory
 from ossb.graves_lai.linear import rates as solved_rates
 from ossb.graves_lai.linear import start as start_solver
@@ -77,6 +82,8 @@ class E4(NamedTuple):
         γ, of the cap on plays in the second batch and of the size of the third.
     threshold
         κ, the factor of the test.
+    brief
+        T₁ = √ln T in place of √T.
     """
 
     features: Floats
@@ -84,6 +91,7 @@ class E4(NamedTuple):
     horizon: int
     gamma: float
     threshold: float
+    brief: bool
 
     def _check(self) -> None:
         if not 0 < self.gamma <= 100:
@@ -113,8 +121,22 @@ class E4(NamedTuple):
             for x in range(lists.shape[1]):
                 if tally.plays[x] - lists[DONE, x] < lists[WANTED, x]:
                     return Decision(x, EXPLORE if plan[BATCH] == 2.0 else ESTIMATE)
+            untold = self.untold(tally, lists)
+            if untold >= 0:
+                return Decision(untold, EXPLORE if plan[BATCH] == 2.0 else ESTIMATE)
             self.next_batch(tally, memory)
         return Decision(int(plan[LEADER]), EXPLOIT)
+
+    def untold(self, tally: Tally, lists: np.ndarray) -> int:
+        """While answers of the batch are on their way, the arm furthest behind its share; or −1."""
+        late, furthest, least = False, -1, math.inf
+        for x in range(lists.shape[1]):
+            if lists[WANTED, x] > 0:
+                late = late or tally.counts[x] - lists[DONE, x] < lists[WANTED, x]
+                share = (tally.plays[x] - lists[DONE, x]) / lists[WANTED, x]
+                if share < least:
+                    furthest, least = x, share
+        return furthest if late else -1
 
     def next_batch(self, tally: Tally, memory: E4Memory) -> None:
         """Plan a batch, or commit to a leader."""
@@ -125,7 +147,7 @@ class E4(NamedTuple):
         for x in range(n_arms):
             lists[DONE, x] = tally.plays[x]
         if plan[BATCH] == 1.0:
-            plan[SIZE] = math.sqrt(plan[HORIZON])
+            plan[SIZE] = math.sqrt(logarithm if self.brief else plan[HORIZON])
         elif plan[BATCH] == 2.0:
             self.plan_rates(leader, memory)
             return
@@ -193,16 +215,17 @@ class E4(NamedTuple):
         return left
 
 
-def build(instance: Any, horizon: int, gamma: float, threshold: float) -> E4:
+def build(instance: Any, horizon: int, gamma: float, threshold: float, first_batch: str) -> E4:
     features = features_of(instance)
+    brief = choice(first_batch, "first_batch", ("root", "logarithm")) == "logarithm"
     planned = integer(horizon, "horizon", least=16)  # ln ln T must be positive
-    return E4(features, instance.sigma, planned, gamma, threshold)
+    return E4(features, instance.sigma, planned, gamma, threshold, brief)
 
 
 E4_KIND = Kind(
     name="e4",
     build=build,
-    parameters={"horizon": 1000, "gamma": 10.0, "threshold": 0.5},
+    parameters={"horizon": 1000, "gamma": 10.0, "threshold": 0.5, "first_batch": "root"},
     structures=LINEAR,
     reference="Ren, Jin and Xu (2024)",
     fits=shows_one_value,

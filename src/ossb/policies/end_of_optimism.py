@@ -14,7 +14,8 @@ parameter; among arms short of T̂, in any order there, that of least N/T̂ is p
 index mean + σ √(2 ln t / N).  What could not be established: the form of f above, which was not
 legible in the text at hand and should be compared with the paper.  Departures: least
 squares have a ridge of one observation; the horizon need not be known: past the planned one, it
-is squared, the warm-up is topped up, and gaps are estimated anew from all data.
+is squared, the warm-up is topped up, and gaps are estimated anew from all data; while answers of
+the warm-up are on their way, it goes on.
 """
 
 import math
@@ -102,10 +103,9 @@ class EndOfOptimism(NamedTuple):
             memory.plan[HORIZON] *= memory.plan[HORIZON]
             memory.plan[STAGE] = WARM_UP
         if memory.plan[STAGE] == WARM_UP:
-            plays = math.ceil(math.sqrt(math.log(memory.plan[HORIZON])))
-            for place in range(self.spanner.shape[0]):
-                if tally.plays[self.spanner[place]] < plays:
-                    return Decision(self.spanner[place], ESTIMATE)
+            next_arm = self.warm_up(tally, memory)
+            if next_arm >= 0:
+                return Decision(next_arm, ESTIMATE)
             self.freeze(tally, memory)
         if memory.plan[STAGE] == SUCCESS:
             regress_on(self.features, tally, memory.regression)
@@ -119,6 +119,22 @@ class EndOfOptimism(NamedTuple):
             if wanted > 0.0 and tally.plays[x] / wanted < least:
                 arm, least = x, tally.plays[x] / wanted
         return Decision(arm, EXPLOIT if arm == leader else EXPLORE)
+
+    def warm_up(self, tally: Tally, memory: EndOfOptimismMemory) -> int:
+        """The next arm of the spanner, or −1 once each was told often enough.
+
+        Where answers are late, the least played meanwhile.
+        """
+        wanted = math.ceil(math.sqrt(math.log(memory.plan[HORIZON])))
+        least, told = self.spanner[0], True
+        for place in range(self.spanner.shape[0]):
+            arm = self.spanner[place]
+            if tally.plays[arm] < wanted:
+                return arm
+            if tally.plays[arm] < tally.plays[least]:
+                least = arm
+            told = told and tally.counts[arm] >= wanted
+        return -1 if told else least
 
     def confidence(self, logarithm: float, horizon: float) -> float:
         """f(δ), given ln(1/δ)."""

@@ -30,7 +30,7 @@ from ossb.models.base import NU, TOP_SHARE, Model
 from ossb.policies.base import Kind
 from ossb.policies.hgl_implicit import ImplicitHgl, implicit_hgl
 from ossb.records import record
-from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, is_waiting
 
 PATIENCE = 0.01
 LONGEST_NAP = 1000
@@ -52,7 +52,7 @@ class Hgl(NamedTuple):
     model
         The structure.
     horizon_factor
-        k: the horizon looked ahead to, in units of the time elapsed; 0.25 to 4 is a plateau.
+        k: the horizon looked ahead to, in units of the time elapsed; 0.5 to 2 is a plateau.
     front
         P: how much of the exploration is brought forward.
     cautious
@@ -112,15 +112,6 @@ class Hgl(NamedTuple):
             else:
                 low = middle
         return high
-
-
-@kernel
-def is_waiting(tally: Tally) -> bool:
-    """Whether observations are on their way."""
-    pending = 0
-    for component in range(tally.pending.shape[0]):
-        pending += tally.pending[component]
-    return pending > 0
 
 
 @kernel

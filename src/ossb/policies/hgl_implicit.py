@@ -17,7 +17,7 @@ from ossb.arm_sets.base import ArmSet, Items, total
 from ossb.arm_sets.table import ArmTable
 from ossb.families import Family
 from ossb.models.normal import FAR, density, tail
-from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, is_waiting
 
 PATIENCE = 0.01
 LEAST_VARIANCE = 1e-12
@@ -69,7 +69,7 @@ class ImplicitHgl:
 
     def select(self, tally: Tally, memory: ImplicitMemory, rng: Generator) -> Decision:
         t = tally.clock[0] + 1.0
-        if t < memory.held[0]:
+        if t < memory.held[0] and not is_waiting(tally):
             return Decision(int(memory.held[1]), EXPLOIT)
         fresh = self.covering_arm(tally)
         if fresh is not None:
