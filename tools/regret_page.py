@@ -149,19 +149,20 @@ def _lost(fights: list[Contest]) -> list[str]:
 
 def _policies(found: list[Score]) -> list[str]:
     lines = [
-        "| policy | cells | geometric mean of its ratio | of `hgl`'s over the same cells | worst "
-        "| where |",
-        "|---|---|---|---|---|---|",
+        "| policy | cells | trials | geometric mean of its ratio | of `hgl`'s over the same cells "
+        "| worst | where |",
+        "|---|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| `{s.policy}` | {s.cells} | {s.mean:.3f} ± {s.sem:.3f} | {s.beside:.3f} | "
+        f"| `{s.policy}` | {s.cells} | {s.trials} | {s.mean:.3f} ± {s.sem:.3f} | {s.beside:.3f} | "
         f"{s.worst:.3g} | {s.where.group}, {power(s.where.horizon)} |"
         for s in found
     ]
     return [
         *lines,
         "",
-        "Errors of geometric means take the horizons of one group for fully correlated.",
+        "Trials: the fewest in one of its cells. Errors of geometric means take the horizons of "
+        "one group for fully correlated.",
     ]
 
 

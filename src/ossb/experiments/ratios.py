@@ -117,6 +117,7 @@ class Score(NamedTuple):
     beside: float  # that of the reference policy over the same cells
     worst: float
     where: GridCell
+    trials: int  # the fewest in one of its cells
 
 
 def scores(cells: Iterable[GridCell], reference: str) -> list[Score]:
@@ -142,7 +143,8 @@ def scores(cells: Iterable[GridCell], reference: str) -> list[Score]:
         ]
         beside = _geometric_mean(same)[0] if same else math.nan
         where, worst = max(ratios, key=lambda item: item[1].value)
-        answer.append(Score(policy, len(ratios), mean, sem, beside, worst.value, where))
+        fewest = min(len(cell.regrets[policy]) for cell, _ in ratios)
+        answer.append(Score(policy, len(ratios), mean, sem, beside, worst.value, where, fewest))
     return sorted(answer, key=lambda score: score.mean)
 
 
