@@ -70,3 +70,13 @@ def is_waiting(tally: Tally) -> bool:
     for component in range(tally.pending.shape[0]):
         pending += tally.pending[component]
     return pending > 0
+
+
+@kernel
+def round_number(tally: Tally) -> float:
+    """t, for levels such as ln t: one more than the rounds told.
+
+    Before anything is told it is 3: with ln 1 = 0 nothing would spread the first decisions where
+    several are made at once.
+    """
+    return tally.clock[0] + 1.0 if tally.clock[0] > 0 else 3.0

@@ -16,6 +16,7 @@ from ossb.structures.linear import Linear
 from ossb.structures.lipschitz import Lipschitz
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import decide, empty_tally
+from policies.contract import untold
 
 PHI = [0.1, 0.9, 0.3, 0.8]
 PAIRS = [[int(i in pair) for i in range(4)] for pair in itertools.combinations(range(4), 2)]
@@ -47,6 +48,7 @@ CASES = [
     if refusal(POLICIES[kind], instance) is None
 ]
 HORIZON, SLACK = 400, 8.0
+IN_TURN = ("dmed", "rmed1", "rmed2", "e4")  # these play lists and designs one arm after the other
 
 
 def regret(instance, kind, **timing):
@@ -80,6 +82,18 @@ def test_plans_wait_for_what_they_are_made_from(kind, sigma, timing):
     found = simulate(instance, [kind], 3000, 10, 1, compiled=False, **timing).policies[0]
     assert found.plays[1] > 0.85 * 3000
     assert found.curves[:, -1].max() < 0.2 * 3000
+
+
+@pytest.mark.parametrize(("name", "kind"), [
+    (name, kind) for name, kind in CASES if INSTANCES[name].n_arms and kind not in IN_TURN
+])  # fmt: skip
+def test_first_decisions_spread(name, kind):
+    """Several made before anything is told do not all go to the first arm."""
+    instance = INSTANCES[name]
+    arms = untold(instance, kind, 40)
+    most = max(set(arms), key=arms.count)
+    assert arms.count(most) <= 24
+    assert len(instance.reveals()[most]) > 0
 
 
 def asked(instance, items_of, rounds):

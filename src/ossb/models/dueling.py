@@ -130,13 +130,16 @@ class DuelingModel(NamedTuple):
         )
 
     def unseen(self, tally: Tally) -> int:
-        """A duel for every item first: before any, the leader is nobody's choice."""
+        """A duel for every item first: before any is told, the leader is nobody's choice."""
+        least = -1
         for i in range(0, self.n_items, 2):
             j = i + 1 if i + 1 < self.n_items else i - 1
             if j >= 0:
                 arm = pair_position(i, j, self.n_items)
-                if tally.plays[arm] == 0:
-                    return arm
+                if least < 0 or tally.plays[arm] < tally.plays[least]:
+                    least = arm
+        if least < 0 or tally.plays[least] == 0 or tally.clock[0] == 0:
+            return least
         return -1
 
     def informative(self, place: int) -> int:

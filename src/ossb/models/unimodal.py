@@ -89,10 +89,12 @@ class UnimodalModel(NamedTuple):
         )
 
     def unseen(self, tally: Tally) -> int:
+        """An arm never played; until something is told, the least played."""
+        least = 0
         for x in range(self.n_arms):
-            if tally.plays[x] == 0:
-                return x
-        return -1
+            if tally.plays[x] < tally.plays[least]:
+                least = x
+        return least if tally.plays[least] == 0 or tally.clock[0] == 0 else -1
 
     def informative(self, place: int) -> int:
         return place if place < self.n_arms else -1

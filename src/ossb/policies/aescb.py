@@ -35,7 +35,7 @@ from ossb.policies.items import (
     through_oracle,
     uncovered_arm,
 )
-from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 NODES = 40  # of the search where there is no dynamic program
 
@@ -71,7 +71,7 @@ class Aescb:
         fresh = uncovered_arm(self.arm_set, tally)
         if fresh is not None:
             return Decision(memory.table.place(fresh), ESTIMATE)
-        level = math.log(tally.clock[0] + 1.0)
+        level = math.log(round_number(tally))
         level += self.c * self.size * math.log(max(level, 1.0))
         arm = self.most_optimistic(tally.means, 2.0 * self.proxy * level / looks(tally))
         leader = self.arm_set.maximize(tally.means)

@@ -25,7 +25,7 @@ from ossb.policies.evidence import best_told
 from ossb.policies.kl_ucb import upper_mean
 from ossb.records import record
 from ossb.structures.base import Instance
-from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 
 @record
@@ -54,7 +54,7 @@ class BurnetasKatehakis(NamedTuple):
                 least = x
         if tally.plays[least] < self.initial:
             return Decision(least, ESTIMATE)
-        inflation = math.log(max(tally.clock[0], 1))
+        inflation = math.log(round_number(tally) - 1.0)
         if self.c > 0.0:
             inflation += self.c * math.log(max(inflation, 1.0))
         leader = best_told(tally)

@@ -34,7 +34,7 @@ from ossb.policies.items import (
     uncovered_arm,
 )
 from ossb.records import Ints, record
-from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 RADIUS = 1.5
 
@@ -68,7 +68,7 @@ class Cucb(NamedTuple):
         first = uncovered(self.starts, self.members, tally)
         if first >= 0:
             return Decision(first, ESTIMATE)
-        logarithm = math.log(max(tally.clock[0] + 1.0 - self.behind, 1.0))
+        logarithm = math.log(max(round_number(tally) - self.behind, 1.0))
         for i in range(self.n_items):
             plays = max(tally.counts[i] + tally.pending[i], 1)
             radius = self.scale * math.sqrt(RADIUS * logarithm / plays)
@@ -93,7 +93,7 @@ class ImplicitCucb:
         fresh = uncovered_arm(self.arm_set, tally)
         if fresh is not None:
             return Decision(memory.table.place(fresh), ESTIMATE)
-        logarithm = math.log(max(tally.clock[0] + 1.0 - self.behind, 1.0))
+        logarithm = math.log(max(round_number(tally) - self.behind, 1.0))
         radius = self.scale * np.sqrt(RADIUS * logarithm / looks(tally))
         arm = self.arm_set.maximize(tally.means + radius)
         leader = self.arm_set.maximize(tally.means)

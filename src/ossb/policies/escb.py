@@ -34,7 +34,7 @@ from ossb.policies.items import (
     uncovered,
 )
 from ossb.records import Ints, record
-from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 GOLDEN = 0.6180339887498949
 CLOSE = 1e-6  # step in ln λ at which it has converged: the index is off by its square
@@ -142,7 +142,7 @@ class Escb(NamedTuple):
 
     def exploration(self, tally: Tally) -> float:
         """f(t)."""
-        level = math.log(tally.clock[0] + 1.0)
+        level = math.log(round_number(tally))
         if self.c > 0.0:
             size = 0
             for x in range(self.starts.shape[0] - 1):

@@ -25,12 +25,18 @@ from ossb.policies.linear_arms import (
     shows_one_value,
 )
 from ossb.records import Floats, record
-from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
+from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 
 class GlmUcbMemory(NamedTuple):
     model: GlmLook
     regression: Regression  # of which the widths are used
+
+
+@kernel
+def spread(tally: Tally) -> float:
+    """√(½ ln t)."""
+    return math.sqrt(0.5 * math.log(round_number(tally)))
 
 
 @kernel
@@ -71,7 +77,7 @@ class LinearUcb(NamedTuple):
 
     def select(self, tally: Tally, memory: Regression, rng: Generator) -> Decision:
         leader = regress_on(self.features, tally, memory)
-        radius = self.scale * self.sigma * math.sqrt(0.5 * math.log(tally.clock[0] + 1.0))
+        radius = self.scale * self.sigma * spread(tally)
         best = most_promising(memory.rewards, memory.widths, radius)
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
 
@@ -102,7 +108,7 @@ class GlmUcb(NamedTuple):
         leader = self.model.project(tally, memory.model)
         regression = memory.regression
         regress_on(self.model.features, tally, regression)
-        radius = self.scale * self.model.sigma * math.sqrt(0.5 * math.log(tally.clock[0] + 1.0))
+        radius = self.scale * self.model.sigma * spread(tally)
         best = most_promising(memory.model.rewards, regression.widths, radius)
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
 

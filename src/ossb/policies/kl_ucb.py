@@ -19,7 +19,7 @@ from ossb.policies.arms import (
 from ossb.policies.base import Kind
 from ossb.records import record
 from ossb.structures.base import Instance
-from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 STEPS = 80
 CLOSE = 1e-12  # relative step at which an index has converged
@@ -74,7 +74,7 @@ class KlUcb(NamedTuple):
         first = unplayed(tally)
         if first >= 0:
             return Decision(first, ESTIMATE)
-        logarithm = math.log(tally.clock[0] + 1.0)
+        logarithm = math.log(round_number(tally))
         if self.c > 0.0:
             logarithm += self.c * math.log(max(logarithm, 1.0))
         leader = best_mean(tally)

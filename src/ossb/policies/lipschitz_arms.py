@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ossb.kernels import kernel
-from ossb.tally import Tally
+from ossb.tally import Tally, round_number
 
 LIPSCHITZ = ("lipschitz",)
 
@@ -19,7 +19,7 @@ LIPSCHITZ = ("lipschitz",)
 @kernel
 def exploration_level(tally: Tally, c: float) -> float:
     """f(t) = ln t + c K ln ln t."""
-    level = math.log(tally.clock[0] + 1.0)
+    level = math.log(round_number(tally))
     if c > 0.0:
         level += c * tally.plays.shape[0] * math.log(max(level, 1.0))
     return level

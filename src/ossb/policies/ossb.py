@@ -134,7 +134,9 @@ class Ossb(NamedTuple):
         return Decision(neediest, EXPLORE)
 
     def first_play(self, tally: Tally) -> int:
-        """The next arm of the first pass, or −1."""
+        """The next arm of the first pass, or −1; until something is told it goes on."""
+        if tally.clock[0] == 0:
+            return self.least_played(-1, tally)
         if not self.sparse:
             for x in range(tally.plays.shape[0]):
                 if tally.plays[x] == 0 and self.model.speaks(x):

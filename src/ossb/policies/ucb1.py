@@ -17,7 +17,7 @@ from ossb.policies.arms import (
 from ossb.policies.base import Kind
 from ossb.records import record
 from ossb.structures.base import Instance
-from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 
 @record
@@ -37,7 +37,7 @@ class Ucb1(NamedTuple):
         first = unplayed(tally)
         if first >= 0:
             return Decision(first, ESTIMATE)
-        logarithm = math.log(tally.clock[0] + 1.0)
+        logarithm = math.log(round_number(tally))
         best, index = 0, -math.inf
         for x in range(tally.plays.shape[0]):
             value = tally.means[x] + math.sqrt(2.0 * self.proxy * logarithm / tally.plays[x])
