@@ -76,7 +76,7 @@ def is_waiting(tally: Tally) -> bool:
 def round_number(tally: Tally) -> float:
     """t, for levels such as ln t: one more than the rounds told.
 
-    Before anything is told it is 3: with ln 1 = 0 nothing would spread the first decisions where
-    several are made at once.
+    Where decisions were made and nothing is told yet, it is 3: with ln 1 = 0 nothing would spread
+    those that follow.
     """
-    return tally.clock[0] + 1.0 if tally.clock[0] > 0 else 3.0
+    return 3.0 if tally.clock[0] == 0 and is_waiting(tally) else tally.clock[0] + 1.0

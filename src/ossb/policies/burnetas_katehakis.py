@@ -54,7 +54,7 @@ class BurnetasKatehakis(NamedTuple):
                 least = x
         if tally.plays[least] < self.initial:
             return Decision(least, ESTIMATE)
-        inflation = math.log(round_number(tally) - 1.0)
+        inflation = math.log(max(round_number(tally) - 1.0, 1.0))
         if self.c > 0.0:
             inflation += self.c * math.log(max(inflation, 1.0))
         leader = best_told(tally)
