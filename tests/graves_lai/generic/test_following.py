@@ -120,3 +120,17 @@ def test_finite_sets_are_followed_by_their_nearest_parameter():
     tied = follower.rates(np.array([0.4, 0.4, 0.1]))
     assert tied.best == 0
     assert np.isfinite(tied.rates).all()
+
+
+def test_rates_of_a_near_tie_are_left_behind():
+    """An arm with a gap of nearly 0 is free: rates that rely on it lead nowhere afterwards."""
+    first_best = {"A": [[-1, 1, 0], [-1, 0, 1]], "b": [0, 0]}
+    second_best = {"A": [[1, -1, 0], [0, -1, 1], [0, 0, 1]], "b": [0, 0, -0.5]}
+    pieces = [first_best, second_best]
+    plain = np.array([0.9946, -0.8063, -0.6535])
+    follower = Union(pieces=pieces, theta=plain).follow()
+    near_tie = follower.rates(np.array([0.87179445, -0.80634149, 0.87179444]))
+    assert near_tie.rates[2] > 1e6 * near_tie.rates[1] > 0
+    for step in (0.0, 0.3):
+        theta = plain - step * np.array([0, 0, 1])
+        agrees(follower.rates(theta), Union(pieces=pieces, theta=theta), 1.1e-2)

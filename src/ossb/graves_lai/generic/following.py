@@ -93,6 +93,14 @@ class Follower:
         """Feasible rates at an estimate."""
         program = self._program(np.asarray(theta, dtype=np.float64))
         memory = self.memory if self.memory.best == program.best else GenericMemory()
+        return self._solved(program, memory)
+
+    def _solved(self, program: Program, memory: GenericMemory) -> Held:
+        """Rates from what is held; from nothing, where that leads nowhere.
+
+        At an estimate with a gap of nearly 0 an arm is free, and its rate nearly all there is: at
+        the next one those rates are feasible at a price from which the search may not come down.
+        """
         regions, empty = self._regions(program, memory)
         if not regions:
             rates = np.zeros(program.gaps.size)
@@ -109,6 +117,8 @@ class Follower:
                 self._hold(program, separation, held, memory.cuts, memory.weights, empty)
                 return Held(program.best, held, search.lower, search.upper, True)
         answer = search.run(empty, proofs=False)
+        if known is not None and not search.relative <= self.gap:
+            return self._solved(program, GenericMemory())
         if not np.isfinite(answer.upper):
             raise CertificationError("no feasible rates were found at this estimate")
         self._remember(program, separation, answer, empty)
