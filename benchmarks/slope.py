@@ -22,6 +22,7 @@ import numpy as np
 from PIL import Image
 
 import ossb
+from ossb.cli.progress import RoundProgress
 from ossb.figures.canvas import new_figure, paper_style, save
 from ossb.figures.regret import draw_curve
 from ossb.structures import bound
@@ -285,7 +286,10 @@ def main():
                     continue
                 horizon, trials = QUICK[policy] if options.quick else run
                 trials = options.trials or trials
-                result = ossb.simulate(case.instance, [policy], horizon, trials, 1).policies[0]
+                with RoundProgress(horizon * trials) as progress:
+                    result = ossb.simulate(
+                        case.instance, [policy], horizon, trials, 1, progress=progress
+                    ).policies[0]
                 answers[policy] = kept(result, solution.value, solution.rates)
                 print(row(name, policy, answers[policy]), flush=True)
             path.write_text(json.dumps(answers), encoding="utf-8")
