@@ -20,7 +20,7 @@ where the test would pass if the leader were known.
 
 At real horizons √ln n forced plays are few: where two arms tie behind the best, and the best looks
 worse than both, the plan has the two play against each other for long.  Of 300 runs to 10⁵ on
-Gaussian arms (.7, .5, .5), five cost more than 3,000; none did on (.7, .5, .4).
+Gaussian arms (.7, .5, .5), four cost more than 3,000; none did on (.7, .5, .4).
 """
 
 import math
