@@ -2,13 +2,17 @@
 
 import math
 
+import numpy as np
 import pytest
 
+from ossb.models.base import WEAKEST
+from ossb.policies import policy
 from ossb.simulation import simulate
+from ossb.simulation.environment import environment_of
 from ossb.structures.base import bound
 from ossb.structures.classical import Classical
 from ossb.structures.unimodal import Unimodal
-from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, decide, empty_tally, observe
 
 THREE = Classical(observation="bernoulli", theta=[0.5, 0.6, 0.7])
 
@@ -40,6 +44,26 @@ def test_no_run_of_an_easy_problem_locks(name):
     regret = played(easy, name, 5_000, 1_000).regret
     assert regret.mean() < 10
     assert regret.max() <= 100
+
+
+def test_plays_of_the_leader_are_no_exploration():
+    """Forced plays grow with the rounds not exploited: there ln t of them would be too many."""
+    three = Classical(theta=[1.0, 0.0, 0.5])
+    record = policy("ossb", three)
+    environment, noise = environment_of(three), np.random.default_rng(4)
+    tally, memory = empty_tally(3, 3), record.start()
+    waiting = 0
+    for clock in range(3_000):
+        decision = record.select(tally, memory, noise)
+        if decision.phase == EXPLORE:
+            assert decision.arm != np.argmax(tally.means)
+        elif decision.phase == EXPLOIT:
+            waiting += memory.model.numbers[WEAKEST] < math.log(clock + 1.0)
+        decide(tally, decision)
+        value = three.family.sample(float(environment.means[decision.arm]), noise)
+        observe(tally, decision.arm, value)
+        tally.clock[0] += 1
+    assert waiting > 10
 
 
 def test_twelve_unimodal_arms():

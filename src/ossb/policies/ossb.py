@@ -17,7 +17,9 @@ parameter is confusing, all rates are 0 and the leader is played.
 - ``test="likelihood"``: exploit once the likelihood ratio against every alternative reaches
   (1 + γ) ln t.  After a projection, counts can claim evidence that the data do not hold.  The
   ratio uses the real N of the leader where tracking takes it as infinite: where the ratio with
-  a known leader already passes, the leader itself is what is missing, and is played.
+  a known leader already passes, the leader itself is what is missing, and is played.  Such a
+  round, and one of ``leader_first``, is not counted in s(t): it costs nothing if the leader is
+  right, and forced plays that grow with all of them would go on at the pace of ln t.
 - ``leader_first``: a round that explores plays the leader while that has fewer plays than the
   arm chosen.  Without it a stale, lucky estimate of the leader makes one arm's rate explode and
   is never corrected: with ε = 0 the printed algorithm locks.
@@ -128,9 +130,9 @@ class Ossb(NamedTuple):
             neediest = self.most_wanted(tally, memory.targets, self.most_plays(tally))
         if self.leader_first and t > self.opening and self.model.speaks(leader):
             if tally.plays[leader] < tally.plays[neediest]:
-                return Decision(leader, EXPLORE)
+                return Decision(leader, EXPLOIT)
         if self.likelihood and memory.model.numbers[SETTLED] >= level:
-            return Decision(leader, EXPLORE)
+            return Decision(leader, EXPLOIT)
         return Decision(neediest, EXPLORE)
 
     def first_play(self, tally: Tally) -> int:
