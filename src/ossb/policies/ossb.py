@@ -109,8 +109,11 @@ class Ossb(NamedTuple):
         level = (1.0 + self.gamma) * math.log(max(t, LATE) if t <= self.opening else t)
         if self.likelihood:
             self.model.test(leader, level, tally, memory.model)
-            if memory.model.numbers[WEAKEST] >= level:
+            numbers = memory.model.numbers
+            if numbers[WEAKEST] >= level:
                 return Decision(leader, EXPLOIT)  # rates would change nothing: none are solved for
+            if numbers[SETTLED] >= level and self.due(leader, tally) < 0:
+                return Decision(leader, EXPLOIT)  # only its own plays are missing
         self.model.rates(leader, self.kappa, memory.model, memory.targets)
         neediest = self.most_wanted(tally, memory.targets, math.inf)
         if neediest < 0:
@@ -118,21 +121,14 @@ class Ossb(NamedTuple):
         if not self.likelihood:
             if tally.plays[neediest] >= memory.targets[neediest] * level:
                 return Decision(leader, EXPLOIT)
-        wasted = tally.phases[ESTIMATE] + tally.phases[EXPLORE] + 1.0
-        forced = self.least_played(leader, tally)
-        allowed = self.epsilon * wasted
-        if self.vanishing:
-            slow = math.log(1.0 + wasted)
-            allowed = max(allowed / (1.0 + slow), slow) if self.epsilon > 0.0 else 0.0
-        if tally.plays[forced] <= allowed:
+        forced = self.due(leader, tally)
+        if forced >= 0:
             return Decision(forced, ESTIMATE)
         if self.capped:
             neediest = self.most_wanted(tally, memory.targets, self.most_plays(tally))
         if self.leader_first and t > self.opening and self.model.speaks(leader):
             if tally.plays[leader] < tally.plays[neediest]:
                 return Decision(leader, EXPLOIT)
-        if self.likelihood and memory.model.numbers[SETTLED] >= level:
-            return Decision(leader, EXPLOIT)
         return Decision(neediest, EXPLORE)
 
     def first_play(self, tally: Tally) -> int:
@@ -165,6 +161,16 @@ class Ossb(NamedTuple):
         """The largest rate that all rounds so far could have met."""
         t = tally.clock[0] + 1.0
         return t / max(math.log(t), 1.0)
+
+    def due(self, leader: int, tally: Tally) -> int:
+        """The arm whose forced play is due, or −1."""
+        wasted = tally.phases[ESTIMATE] + tally.phases[EXPLORE] + 1.0
+        forced = self.least_played(leader, tally)
+        allowed = self.epsilon * wasted
+        if self.vanishing:
+            slow = math.log(1.0 + wasted)
+            allowed = max(allowed / (1.0 + slow), slow) if self.epsilon > 0.0 else 0.0
+        return forced if tally.plays[forced] <= allowed else -1
 
     def least_played(self, leader: int, tally: Tally) -> int:
         """The least played of the arms that are forced."""
