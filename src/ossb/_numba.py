@@ -18,6 +18,9 @@ from ossb.records import publish
 
 types: Any = numba_types
 INNER = {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
+# methods that each round calls, from one place: to pass them their dozens of arrays costs more than
+# most of them do
+INLINED = ("select", "project", "plug_in", "test")
 
 
 class DigestCache(FunctionCache):  # type: ignore[misc]
@@ -33,7 +36,8 @@ class DigestCache(FunctionCache):  # type: ignore[misc]
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         records = [digest_of(cls) for cls in _record_classes(sig)]
-        return (*super()._index_key(sig, codegen), repr(OPTIONS), self._digest, *records)
+        options = repr((OPTIONS, INLINED))
+        return (*super()._index_key(sig, codegen), options, self._digest, *records)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         needs = self._file_of(sig, "needs").load(self._index_key(sig, target_context.codegen()))
@@ -151,7 +155,8 @@ def publish_method(name: str, signature: Any) -> None:
     for function in (resolve, resolve_others):
         function.__signature__ = signature  # type: ignore[attr-defined]
         function.__name__ = name
-    overload_method(types.BaseNamedTuple, name, strict=False, jit_options=INNER)(resolve)
+    options = {**INNER, "forceinline": name in INLINED}
+    overload_method(types.BaseNamedTuple, name, strict=False, jit_options=options)(resolve)
     overload(resolve, strict=False, jit_options={**INNER, "_nrt": True})(resolve_others)
 
 

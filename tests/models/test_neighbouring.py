@@ -30,9 +30,11 @@ def test_ratios_are_no_less_and_often_the_same(shape, goal, observation):
         tally.means[:] = np.where(tally.counts > 0, sign * drawn, 0.0)
         leader = model.project(tally, memory)
         model.test(leader, math.inf, tally, memory)
+        top, count, none = tally.means[leader], float(tally.counts[leader]), np.zeros(7)
+        rest = tally, memory.estimate, none, 0.0
         for place, ratio in (
-            (WEAKEST, ratio_as_equals(model, leader, tally.means[leader], tally, memory.estimate)),
-            (SETTLED, ratio_beside(model, leader, tally, memory.estimate)),
+            (WEAKEST, ratio_as_equals(model, leader, top, count, *rest)),
+            (SETTLED, ratio_beside(model, leader, top, *rest)),
         ):
             exact = memory.numbers[place]
             assert ratio >= exact * (1.0 - 1e-7) - 1e-7

@@ -9,7 +9,7 @@ from ossb.campaigns.campaign import Campaign
 from ossb.errors import InputError
 from ossb.models import unimodal
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
-from ossb.models.unimodal import CERTAIN, LEADER, LOW, PASSED, SEEN, UnimodalModel
+from ossb.models.standing import decide_standing
 from ossb.policies import policy
 from ossb.simulation import simulate
 from ossb.structures.unimodal import Unimodal
@@ -194,64 +194,24 @@ def test_held_tests_and_neighbours_change_no_decision(observation, goal, graph, 
         theta = sorted(theta[:3])[::-1] + sorted(theta[3:])
     instance = Unimodal(observation=observation, theta=theta, goal=goal, **shape)
     calls = []
-    known = UnimodalModel.is_held
 
-    def counted(self, tally, memory):
-        calls.append(known(self, tally, memory))
+    def counted(*arguments):
+        calls.append(decide_standing(*arguments))
         return calls[-1]
 
     def trial():
         return simulate(instance, "ossb", 2500, 2, seed=5, compiled=False).policies[0]
 
-    monkeypatch.setattr(UnimodalModel, "is_held", counted)
+    monkeypatch.setattr(unimodal, "decide_standing", counted)
     quick = trial()
     assert any(calls)
-    monkeypatch.setattr(UnimodalModel, "is_held", lambda *_: False)
-    for name in ("ratio_beside", "ratio_as_equals"):
-        monkeypatch.setattr(unimodal, name, lambda *_: math.inf)
+    monkeypatch.setattr(unimodal, "is_standing", lambda *_: False)
+    monkeypatch.setattr(unimodal, "stand", lambda *_: False)
+    monkeypatch.setattr(unimodal, "ratio_beside", lambda *_: math.inf)
     exact = trial()
+    assert len(calls) > 0
     assert np.array_equal(quick.curves, exact.curves)
     assert np.array_equal(quick.plays, exact.plays)
-
-
-def held_state(rng, known):
-    """A model, a tally and the memory of a test that is held there; None where none is."""
-    model = LINE.model()
-    memory = model.start()
-    means = 2.0 - np.abs(np.arange(5) - rng.integers(5)) + 0.8 * rng.normal(size=5)
-    counts = np.exp(rng.uniform(0.0, 6.0, 5)).astype(int)
-    if not known:
-        counts[int(np.argmax(means))] += 200
-    tally = tally_of(counts, 0.1 * means if known else means)
-    leader = model.project(tally, memory)
-    model.test(leader, float(rng.uniform(0.1, 3.0)), tally, memory)
-    is_known = memory.held[PASSED] == -math.inf
-    return (model, tally, memory) if memory.held[LEADER] >= 0 and is_known == known else None
-
-
-@pytest.mark.parametrize("known", [False, True])
-def test_a_held_test_holds_for_every_mean_and_count_it_allows(known):
-    rng = np.random.default_rng(7)
-    met = 0
-    for _ in range(1500):
-        found = held_state(rng, known)
-        if found is None:
-            continue
-        met += 1
-        model, tally, memory = found
-        leader, low = int(memory.held[LEADER]), memory.held[LOW]
-        for _ in range(5):
-            tally.means[leader] = low + abs(rng.normal()) * rng.choice([0.0, 0.01, 1.0])
-            tally.counts[leader] = memory.held[SEEN] + rng.integers(100)
-            assert model.is_held(tally, memory)
-            fresh = model.start()
-            assert model.project(tally, fresh) == leader
-            model.test(leader, math.inf, tally, fresh)
-            assert fresh.numbers[WEAKEST] >= memory.held[PASSED] * (1 - 1e-9)
-            assert fresh.numbers[SETTLED] >= memory.held[CERTAIN] * (1 - 1e-9)
-            assert model.project(tally, memory) == leader
-            assert memory.estimate == pytest.approx(fresh.estimate, abs=1e-12)
-    assert met >= 20
 
 
 def test_a_leader_that_one_more_play_may_unseat_is_not_held():

@@ -1,7 +1,8 @@
 """Unimodal arms: what can be said of likelihood ratios without a regression.
 
 A neighbour of the leader that was told of, and stands alone in the regression as the leader does,
-gives an alternative that moves no third arm.  Its ratio is no less than the least of all.
+gives an alternative that moves no third arm.  Its ratio is no less than the least of all.  To each
+can be added a part of a slack of its own.
 """
 
 import math
@@ -9,49 +10,89 @@ from typing import Any
 
 import numpy as np
 
+from ossb.families import Family
 from ossb.kernels import kernel
 from ossb.tally import Tally
 
 
 @kernel
-def ratio_beside(model: Any, leader: int, tally: Tally, estimate: np.ndarray) -> float:
-    """The least ratio of raising a neighbour to the leader's mean; infinite where there is none.
+def ratio_of_pair(family: Family, top: float, count: float, low: float, other: float) -> float:
+    """What it costs to give two arms, of these means and counts, their common mean."""
+    both = (count * top + other * low) / (count + other)
+    return count * family.kl(top, both) + other * family.kl(low, both)
+
+
+@kernel
+def is_free(
+    model: Any,
+    leader: int,
+    place: int,
+    top: float,
+    count: float,
+    tally: Tally,
+    estimate: np.ndarray,
+) -> bool:
+    """Whether the leader and a neighbour can be given their common mean, and no third arm moves."""
+    y = model.neighbours[place]
+    if tally.counts[y] == 0 or estimate[y] != tally.means[y]:
+        return False
+    both = (count * top + tally.counts[y] * tally.means[y]) / (count + tally.counts[y])
+    for other in range(model.starts[leader], model.starts[leader + 1]):
+        if other != place and estimate[model.neighbours[other]] > both:
+            return False
+    return True
+
+
+@kernel
+def ratio_beside(
+    model: Any,
+    leader: int,
+    top: float,
+    tally: Tally,
+    estimate: np.ndarray,
+    slack: np.ndarray,
+    part: float,
+) -> float:
+    """The least ratio of raising a neighbour to the leader's mean, ``top``; or infinity.
 
     That is as far from the data with the leader's mean known.  No arm is better than one whose
     mean is the highest there is.
     """
-    top, least = tally.means[leader], math.inf
-    if tally.counts[leader] == 0 or estimate[leader] != top or top >= model.family.highest():
+    least = math.inf
+    if tally.counts[leader] == 0 or estimate[leader] != tally.means[leader]:
+        return least
+    if top >= model.family.highest():
         return least
     for place in range(model.starts[leader], model.starts[leader + 1]):
         y = model.neighbours[place]
         if tally.counts[y] > 0 and estimate[y] == tally.means[y]:
-            least = min(least, tally.counts[y] * model.family.kl(tally.means[y], top))
+            ratio = tally.counts[y] * model.family.kl(tally.means[y], top)
+            least = min(least, ratio + part * slack[y])
     return least
 
 
 @kernel
 def ratio_as_equals(
-    model: Any, leader: int, top: float, tally: Tally, estimate: np.ndarray
+    model: Any,
+    leader: int,
+    top: float,
+    count: float,
+    tally: Tally,
+    estimate: np.ndarray,
+    slack: np.ndarray,
+    part: float,
 ) -> float:
-    """The least ratio of a common mean of the leader, at ``top``, and a neighbour; or infinity.
+    """The least ratio of a common mean of the leader, told ``top``, and a neighbour; or infinity.
 
     It moves no third arm where no other neighbour of the leader is above it.
     """
-    count, least = float(tally.counts[leader]), math.inf
+    least = math.inf
     if count == 0.0 or estimate[leader] != tally.means[leader]:
         return least
-    first, last = model.starts[leader], model.starts[leader + 1]
-    for place in range(first, last):
-        y = model.neighbours[place]
-        if tally.counts[y] == 0 or estimate[y] != tally.means[y]:
-            continue
-        both = (count * top + tally.counts[y] * tally.means[y]) / (count + tally.counts[y])
-        is_free = True
-        for other in range(first, last):
-            if other != place and estimate[model.neighbours[other]] > both:
-                is_free = False
-        if is_free:
-            ratio = count * model.family.kl(top, both)
-            least = min(least, ratio + tally.counts[y] * model.family.kl(tally.means[y], both))
+    for place in range(model.starts[leader], model.starts[leader + 1]):
+        if is_free(model, leader, place, top, count, tally, estimate):
+            y = model.neighbours[place]
+            other = float(tally.counts[y])
+            ratio = ratio_of_pair(model.family, top, count, tally.means[y], other)
+            least = min(least, ratio + part * slack[y])
     return least

@@ -19,18 +19,20 @@ from ossb.models.improvement import DECIDED, improvement
 from ossb.models.isotonic import DEVIANCES, LEVELS, Fit, fit_mode, new_fit, settle
 from ossb.models.isotonic_line import line_deviances
 from ossb.models.modes import best_mode, rivals_of
-from ossb.models.neighbouring import ratio_as_equals, ratio_beside
+from ossb.models.neighbouring import ratio_beside
+from ossb.models.standing import (
+    FAR,
+    HELD,
+    LEADER,
+    SLACK,
+    decide_standing,
+    is_standing,
+    stand,
+)
 from ossb.records import Ints, record
 from ossb.tally import Tally
 
 KNOWN = 1e15  # observations of an arm whose mean counts as known
-FALL = 0.05  # a held test allows the leader's mean to fall by so many of its standard errors
-RISE = 0.01  # and the level to rise by so much
-AHEAD = 1e-6  # a likelihood ratio by which a leader surely leads
-# places in UnimodalMemory.held: the leader, −1 for none; how low its mean may fall; how many
-# observations of it there were; the level that its ratios have passed, and that which they pass
-# with its mean known
-LEADER, LOW, SEEN, PASSED, CERTAIN = range(5)
 
 
 class UnimodalMemory(NamedTuple):
@@ -43,8 +45,8 @@ class UnimodalMemory(NamedTuple):
     weights: np.ndarray  # float64 (n_arms,): observations of each arm, prior and pending included
     centres: np.ndarray  # float64 (n_arms,): their means, prior included
     fit: Fit
-    held: np.ndarray  # float64 (5,): a test that was passed
-    others: np.ndarray  # float64 (2, n_arms): counts and means that it was passed with
+    held: np.ndarray  # float64 (HELD,): what stays true while only the leader is played
+    others: np.ndarray  # float64 (3, n_arms): and what of the other arms it rests on
 
 
 @record
@@ -84,8 +86,8 @@ class UnimodalModel(NamedTuple):
             np.zeros(n),
             np.zeros(n),
             new_fit(n),
-            np.array([-1.0, 0.0, 0.0, 0.0, 0.0]),
-            np.zeros((2, n)),
+            np.full(HELD, -1.0),
+            np.zeros((3, n)),
         )
 
     def unseen(self, tally: Tally) -> int:
@@ -112,7 +114,7 @@ class UnimodalModel(NamedTuple):
         return leader
 
     def project(self, tally: Tally, memory: UnimodalMemory) -> int:
-        if self.is_held(tally, memory):
+        if is_standing(tally, memory.held, memory.others):
             leader = int(memory.held[LEADER])
             memory.estimate[leader] = tally.means[leader]
             memory.rewards[leader] = tally.means[leader]
@@ -146,91 +148,27 @@ class UnimodalModel(NamedTuple):
             out[y] = independent_rate(self.family, memory.estimate[y], top)
         return 0.0
 
-    def is_held(self, tally: Tally, memory: UnimodalMemory) -> bool:
-        """Whether a test that was passed still speaks for the same leader.
-
-        It does while no other arm was told and the leader's mean is not below ``held[LOW]``: the
-        leader stands alone above all others in the regression with its mode, which then stays as
-        it is, and each deviance with another mode grows with the mean and the weight of the
-        leader, which that regression only ever pools with lower ones.  So it leads as it did with
-        the lowest mean and the fewest observations, where it was made sure that it does.
-        """
-        held = memory.held
-        if held[LEADER] < 0.0:
-            return False
-        leader = int(held[LEADER])
-        if tally.means[leader] < held[LOW] or tally.counts[leader] < held[SEEN]:
-            return False
-        for x in range(self.n_arms):
-            if x != leader:
-                if tally.counts[x] != memory.others[0, x] or tally.means[x] != memory.others[1, x]:
-                    return False
-        return True
-
     def test(self, leader: int, level: float, tally: Tally, memory: UnimodalMemory) -> None:
         numbers, held = memory.numbers, memory.held
-        is_held = self.is_held(tally, memory) and int(held[LEADER]) == leader
-        if is_held and held[PASSED] >= level:
-            numbers[WEAKEST] = held[PASSED]
-            return
-        pooled = math.inf
         if level < math.inf:
-            beside = ratio_beside(self, leader, tally, memory.estimate)
-            if beside < level:
-                numbers[WEAKEST], numbers[SETTLED] = beside, beside
-                return
-            pooled = ratio_as_equals(self, leader, tally.means[leader], tally, memory.estimate)
-        if pooled < level:
-            numbers[WEAKEST] = pooled
-            if is_held and held[CERTAIN] >= level:
-                numbers[SETTLED] = held[CERTAIN]
+            is_same = held[LEADER] == leader and level <= held[FAR]
+            if not (is_same and is_standing(tally, held, memory.others)):
+                top, estimate, slack = tally.means[leader], memory.estimate, memory.others[SLACK]
+                beside = ratio_beside(self, leader, top, tally, estimate, slack, 0.0)
+                if beside < level:
+                    numbers[WEAKEST], numbers[SETTLED] = beside, beside
+                    return
+                stand(self, leader, level, tally, memory)
+            if held[LEADER] >= 0.0 and decide_standing(self, leader, level, tally, memory):
                 return
         for x in range(self.n_arms):
             memory.weights[x] = tally.counts[x]
-        if pooled >= level:
-            numbers[WEAKEST] = self.least_ratio(leader, level, tally.means, memory)
-            if numbers[WEAKEST] >= level:
-                if self.hold(leader, level, False, tally, memory):
-                    held[PASSED], held[CERTAIN] = level + RISE, level + RISE
-                return
+        numbers[WEAKEST] = self.least_ratio(leader, level, tally.means, memory)
         numbers[SETTLED] = math.inf
-        if tally.means[leader] < self.family.highest():
-            memory.weights[leader] = KNOWN
-            numbers[SETTLED] = self.least_ratio(leader, level, tally.means, memory)
-            if numbers[SETTLED] >= level:
-                if self.hold(leader, level, True, tally, memory):
-                    held[PASSED], held[CERTAIN] = -math.inf, level + RISE
-
-    def hold(
-        self, leader: int, level: float, known: bool, tally: Tally, memory: UnimodalMemory
-    ) -> bool:
-        """Hold a test if it is passed with a lower mean of the leader at a higher level too.
-
-        The weights are those of ``memory``, with the leader's mean known or not.  Whether it is
-        held; the levels are for the caller to say.
-        """
-        memory.held[LEADER] = -1.0
-        top, count = tally.means[leader], float(tally.counts[leader])
-        if count == 0.0 or not level < math.inf or memory.estimate[leader] != top:
-            return False
-        low = top - FALL * math.sqrt(self.family.variance(top) / count)
-        for x in range(self.n_arms):
-            if x != leader and memory.estimate[x] >= low:
-                return False
-            memory.centres[x] = tally.means[x]
-        memory.centres[leader] = low
-        if not known and ratio_as_equals(self, leader, low, tally, memory.estimate) < level + RISE:
-            return False
-        if self.least_ratio(leader, level + RISE, memory.centres, memory) < level + RISE:
-            return False
-        if known:  # it must lead there by what was told, too
-            memory.weights[leader] = count
-            if self.least_ratio(leader, AHEAD, memory.centres, memory) < AHEAD:
-                return False
-        memory.held[LEADER], memory.held[LOW], memory.held[SEEN] = float(leader), low, count
-        for x in range(self.n_arms):
-            memory.others[0, x], memory.others[1, x] = tally.counts[x], tally.means[x]
-        return True
+        if numbers[WEAKEST] < level or level == math.inf:
+            if tally.means[leader] < self.family.highest():
+                memory.weights[leader] = KNOWN
+                numbers[SETTLED] = self.least_ratio(leader, level, tally.means, memory)
 
     def least_ratio(
         self, leader: int, level: float, means: np.ndarray, memory: UnimodalMemory
