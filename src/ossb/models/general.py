@@ -3,9 +3,9 @@
 With m the empirical means and N the counts, the estimate minimises Σ_k N_k d(m_k, (M λ)_k) over
 the pieces, and the likelihood ratio against arm j is what that minimum rises by where j is to be
 at least as good as the leader: one convex program for each (piece, arm), all solved at once.
-The regions do not depend on the data, so their interiors are found once.  Neither do the
-multipliers of a solution, only what they prove: in most rounds those of an earlier one show that
-the likelihood ratios are still large enough.
+The regions do not depend on the data, so their interiors are found once.  Neither do the points
+and multipliers of a solution, only what they prove: in most rounds those of an earlier one show
+that the likelihood ratios are still large enough, or still too small.
 """
 
 import math
@@ -43,8 +43,9 @@ class GeneralMemory(NamedTuple):
 
 
 class Proofs(NamedTuple):
-    """Multipliers of a batch of regions, and what of them never changes."""
+    """Solutions and multipliers of a batch of regions, and what of them never changes."""
 
+    points: np.ndarray  # (a, C), component means of the solutions
     slopes: np.ndarray  # (a, C), times the counts
     middles: np.ndarray  # (a, C), component means in the middle of each region
     spent: np.ndarray  # (a,), multipliers times room
@@ -56,6 +57,9 @@ class Held:
 
     followers: dict[float, Follower] = field(default_factory=dict)
     proofs: dict[int, Proofs] = field(default_factory=dict)  # by leader
+    settled: dict[int, Proofs] = field(default_factory=dict)  # the same with what it shows known
+    projected: tuple[bytes, bytes] = (b"", b"")  # means and counts that the memory's estimate is of
+    loss: float = 0.0  # and what it loses
 
 
 class GeneralModel:
@@ -114,6 +118,7 @@ class GeneralModel:
 
     def plug_in(self, tally: Tally, memory: GeneralMemory) -> int:
         """The means as they stand, as the parameter nearest to showing them."""
+        self._kept(memory).projected = (b"", b"")
         memory.parameter[:] = np.linalg.lstsq(self._means, tally.means, rcond=None)[0]
         memory.estimate[:] = tally.means
         memory.home[0] = 0
@@ -136,23 +141,18 @@ class GeneralModel:
         return float((held.upper - held.lower) / held.upper) if held.upper > 0 else 0.0
 
     def test(self, leader: int, level: float, tally: Tally, memory: GeneralMemory) -> None:
-        counts = tally.counts.astype(np.float64)
+        counts, held = tally.counts.astype(np.float64), self._kept(memory)
         least = self._project(tally.means, counts, memory)
-        proofs = self._kept(memory).proofs
-        if leader in proofs:
-            memory.numbers[WEAKEST] = self._proved(proofs[leader], tally.means, counts) - least
-            if memory.numbers[WEAKEST] >= level:
-                return
-        found = self._alternatives(leader, tally.means, counts, proofs)
-        memory.numbers[WEAKEST] = min((value for _, value, _ in found), default=math.inf) - least
-        if memory.numbers[WEAKEST] >= level:
+        weakest = self._ratio(leader, level, tally.means, counts, least, held.proofs)
+        memory.numbers[WEAKEST] = weakest
+        if weakest >= level:
             return
         shown = self._incidence[leader] > 0
         means = np.where(shown, memory.estimate, tally.means)
         weights = np.where(shown, KNOWN * max(1.0, counts.max(initial=1.0)), counts)
         inside = self._loss(means, weights, memory.estimate)
-        known = self._alternatives(leader, means, weights, {})
-        memory.numbers[SETTLED] = min((value for _, value, _ in known), default=math.inf) - inside
+        settled = self._ratio(leader, level, means, weights, inside, held.settled)
+        memory.numbers[SETTLED] = settled
 
     def weigh(self, tally: Tally, memory: GeneralMemory) -> int:
         counts = (tally.counts + tally.pending).astype(np.float64)
@@ -192,6 +192,13 @@ class GeneralModel:
 
     def _project(self, means: np.ndarray, counts: np.ndarray, memory: GeneralMemory) -> float:
         """Fill in the maximum-likelihood parameter; returns what it loses."""
+        held, data = self._kept(memory), (means.tobytes(), counts.tobytes())
+        if held.projected != data:
+            held.loss = self._nearest(means, counts, memory)
+            held.projected = data
+        return held.loss
+
+    def _nearest(self, means: np.ndarray, counts: np.ndarray, memory: GeneralMemory) -> float:
         if self._is_member(means, counts, memory):
             return 0.0
         keys = [(piece, -1, -1) for piece in range(len(self._pieces))]
@@ -211,8 +218,11 @@ class GeneralModel:
         if np.abs(self._means @ point - means).max(initial=0.0) > EXACT:
             return False
         for home, piece in enumerate(self._pieces):
-            off = np.abs(piece.equal_matrix @ point - piece.equal_bounds).max(initial=0.0)
-            if off <= EXACT and (piece.matrix @ point <= piece.bounds).all():
+            if piece.equal_bounds.size:
+                off = np.abs(piece.equal_matrix @ point - piece.equal_bounds).max()
+                if off > EXACT:
+                    continue
+            if (piece.matrix @ point <= piece.bounds).all():
                 memory.home[0] = home
                 memory.parameter[:] = point
                 memory.estimate[:] = means
@@ -233,6 +243,31 @@ class GeneralModel:
         each = self._divergence.least(self._inside(means), counts, proofs.slopes)
         bounds = (each + proofs.slopes * (proofs.middles - means)).sum(axis=1) - proofs.spent
         return float(bounds.min(initial=math.inf))
+
+    def _reached(self, proofs: Proofs, means: np.ndarray, counts: np.ndarray) -> float:
+        """A number that some alternative does not lose more than."""
+        each = self._divergence.value(self._inside(means), proofs.points)
+        return float(np.where(counts > 0, counts * each, 0.0).sum(axis=1).min(initial=math.inf))
+
+    def _ratio(
+        self,
+        leader: int,
+        level: float,
+        means: np.ndarray,
+        counts: np.ndarray,
+        least: float,
+        proofs: dict[int, Proofs],
+    ) -> float:
+        """The least likelihood ratio, or some number on the same side of a finite level."""
+        if leader in proofs and level < math.inf:
+            lower = self._proved(proofs[leader], means, counts) - least
+            if lower >= level:
+                return lower
+            upper = self._reached(proofs[leader], means, counts) - least
+            if upper < level:
+                return upper
+        found = self._alternatives(leader, means, counts, proofs)
+        return min((value for _, value, _ in found), default=math.inf) - least
 
     def _alternatives(
         self, leader: int, means: np.ndarray, counts: np.ndarray, proofs: dict[int, Proofs]
@@ -290,15 +325,15 @@ class GeneralModel:
         most = max(counts.max(initial=0.0), 1e-300)
         weights = np.broadcast_to(counts / most, start.shape)
         outcome = minimise(batch, weights, TOLERANCE)
-        answer = []
+        answer, points = [], np.empty_like(start)
         for a, (place, region) in enumerate(there):
             point = region.at(outcome.point[a], outcome.loose[a])
-            value = self._loss(means, counts, self._inside(self._means @ point))
-            answer.append((place, value, point.reshape(n)))
+            points[a] = self._inside(self._means @ point)
+            answer.append((place, self._loss(means, counts, points[a]), point.reshape(n)))
         if not np.isfinite(outcome.proved).all():
             return answer, None
         spent = most * (outcome.multipliers * room).sum(axis=1)
-        return answer, Proofs(most * outcome.slopes, start + means, spent)
+        return answer, Proofs(points, most * outcome.slopes, start + means, spent)
 
     def _region(self, key: tuple[int, int, int]) -> Region | None:
         if key not in self._regions:
