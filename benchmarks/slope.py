@@ -195,7 +195,7 @@ PAGE = """\
 <!-- written by benchmarks/slope.py -->
 
 The bound says that regret grows at least as C(θ) ln t; here is how fast it does grow. On one
-instance of each structure that was played, with one best arm and gaps so large that the
+instance of each structure, with one best arm and gaps so large that the
 logarithmic regime is reached early: the growth of mean regret over each tenfold of rounds that
 ends at the head of a column, (R(t) − R(t/10)) / (C(θ) ln 10) ± its standard error over trials,
 which should come near 1, and whether the last one lies between 0.7 and 1.3; and the plays N(x) /
