@@ -99,7 +99,7 @@ def compile_function(
     one never becomes part of what calls it.
     """
     publish()
-    options = {**(INNER if inner else OPTIONS), "_nrt": allocates}
+    options = {**(INNER if inner else OPTIONS), "_nrt": allocates, "forceinline": False}
     dispatcher = numba.njit(**options)(function)
     dispatcher.get_call_template = _plain_types(dispatcher.get_call_template)
     if function.__module__ != "__main__" and not inner:

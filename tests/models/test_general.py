@@ -1,3 +1,4 @@
+import copy
 import math
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 from ossb.families import Bernoulli, Gaussian
 from ossb.models.base import SETTLED, WEAKEST
 from ossb.models.classical import ClassicalModel, pooled_ratio
+from ossb.models.general import GeneralModel
 from ossb.policies import policy
 from ossb.simulation import simulate
 from ossb.structures.classical import Classical
@@ -151,3 +153,65 @@ def test_what_nothing_shows_stays_in_the_set_too():
         tally.means[:] = np.where(tally.counts > 0, rng.normal(size=2), 0.0)
         model.project(tally, memory)
         assert (rows @ memory.parameter <= sides + 1e-9).all()
+
+
+def random_polytope(rng, observation):
+    """Three means in a box, under one more plane."""
+    normal = rng.uniform(0.2, 1.0, 3)
+    box = np.vstack([np.eye(3), -np.eye(3)])
+    return Polytope(
+        observation=observation,
+        A=np.vstack([box, normal]),
+        b=np.append(np.repeat([0.98, -0.02], 3), 0.6 * normal.sum()),
+    )
+
+
+@pytest.mark.parametrize("observation", ["bernoulli", "gaussian"])
+def test_earlier_solutions_decide_as_new_ones_do(observation, monkeypatch):
+    rng = np.random.default_rng(3)
+    solved, plain = [], GeneralModel._solve
+
+    def counted(self, keys, means, counts):
+        solved.append(len(keys))
+        return plain(self, keys, means, counts)
+
+    monkeypatch.setattr(GeneralModel, "_solve", counted)
+    tests = 0
+    for _ in range(6):
+        model = random_polytope(rng, observation).model()
+        memory = model.start()
+        tally = told(rng.uniform(0.1, 0.9, 3), rng.integers(5, 40, 3))
+        for _ in range(15):
+            arm = int(rng.integers(3))
+            tally.counts[arm] += rng.integers(1, 4)
+            tally.means[arm] = np.clip(tally.means[arm] + 0.01 * rng.normal(), 0.05, 0.95)
+            leader = model.project(tally, memory)
+            fresh = model.start()
+            assert model.project(tally, fresh) == leader
+            begun = len(solved)
+            model.test(leader, math.inf, tally, fresh)
+            del solved[begun:]
+            weakest, settled = fresh.numbers[WEAKEST], fresh.numbers[SETTLED]
+            for level in (0.8 * weakest, 1.2 * weakest, 0.8 * settled):
+                model.test(leader, float(level), tally, memory)
+                tests += 1
+                assert (memory.numbers[WEAKEST] >= level) == (weakest >= level)
+                if weakest < level:
+                    assert (memory.numbers[SETTLED] >= level) == (settled >= level)
+    assert len(solved) < 1.5 * tests  # each would take two or more
+
+
+def test_an_estimate_that_was_written_over_is_made_anew():
+    """A memory's arrays may be changed from outside: by another server, or a copied model."""
+    model = Polytope(observation="bernoulli", A=[[1, 1, 1]], b=[2.2]).model()
+    memory, tally = model.start(), told([0.9, 0.7, 0.8], [4, 4, 4])
+    model.project(tally, memory)
+    known = memory.estimate.copy()
+    memory.estimate[:] = 0.5
+    model.project(tally, memory)
+    np.testing.assert_array_equal(memory.estimate, known)
+    other = copy.deepcopy(model)
+    for _ in range(30):
+        fresh = other.start()
+        other.project(tally, fresh)
+        np.testing.assert_allclose(fresh.estimate, known)

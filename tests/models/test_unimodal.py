@@ -205,13 +205,48 @@ def test_held_tests_and_neighbours_change_no_decision(observation, goal, graph, 
     monkeypatch.setattr(unimodal, "decide_standing", counted)
     quick = trial()
     assert any(calls)
+    calls.clear()
     monkeypatch.setattr(unimodal, "is_standing", lambda *_: False)
     monkeypatch.setattr(unimodal, "stand", lambda *_: False)
     monkeypatch.setattr(unimodal, "ratio_beside", lambda *_: math.inf)
     exact = trial()
-    assert len(calls) > 0
+    assert not calls
     assert np.array_equal(quick.curves, exact.curves)
     assert np.array_equal(quick.plays, exact.plays)
+
+
+def test_bare_means_are_tested_exactly():
+    """What stays true of a regression is not said of means that are none."""
+    star = [[0, 1], [0, 2], [0, 3], [0, 4], [0, 5], [0, 6]]
+    model = Unimodal(edges=star, observation="bernoulli").model()
+    counts = [24, 64, 5, 11, 3, 2, 30]
+    tally = tally_of(counts, [5 / 24, 0.34375, 0.2, 3 / 11, 1 / 3, 0.0, 16 / 30])
+    for level in np.linspace(2.0, 2.6, 25):
+        memory, exact = model.start(), model.start()
+        leader = model.plug_in(tally, memory)
+        model.test(leader, float(level), tally, memory)
+        model.plug_in(tally, exact)
+        model.test(leader, math.inf, tally, exact)
+        assert (memory.numbers[WEAKEST] >= level) == (exact.numbers[WEAKEST] >= level)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize(
+    ("counts", "means"),
+    [([3, 1, 5], [2.0, 0.0, 0.0]), ([3, 4, 5], [0.0, 2.0, 1.0]), ([3, 4, 5], [1.0, 0.0, 1.0])],
+)
+def test_means_at_the_end_of_a_family_are_tested_exactly(counts, means):
+    """An exponential arm told exactly 0 is infinitely far from any other mean."""
+    model = Unimodal(n_arms=3, observation="exponential").model()
+    tally = tally_of(counts, means)
+    for level in (0.5, 2.0, 8.0):
+        memory, exact = model.start(), model.start()
+        leader = model.project(tally, memory)
+        model.test(leader, level, tally, memory)
+        assert not np.isnan(memory.others).any()
+        model.test(model.project(tally, exact), math.inf, tally, exact)
+        assert (memory.numbers[WEAKEST] >= level) == (exact.numbers[WEAKEST] >= level)
+        assert model.project(tally, memory) == leader
 
 
 def test_a_leader_that_one_more_play_may_unseat_is_not_held():

@@ -58,8 +58,8 @@ class Held:
     followers: dict[float, Follower] = field(default_factory=dict)
     proofs: dict[int, Proofs] = field(default_factory=dict)  # by leader
     settled: dict[int, Proofs] = field(default_factory=dict)  # the same with what it shows known
-    projected: tuple[bytes, bytes] = (b"", b"")  # means and counts that the memory's estimate is of
-    loss: float = 0.0  # and what it loses
+    projected: tuple[bytes, ...] = ()  # data, and the estimate that was made of them
+    loss: float = 0.0  # what that loses
 
 
 class GeneralModel:
@@ -118,7 +118,6 @@ class GeneralModel:
 
     def plug_in(self, tally: Tally, memory: GeneralMemory) -> int:
         """The means as they stand, as the parameter nearest to showing them."""
-        self._kept(memory).projected = (b"", b"")
         memory.parameter[:] = np.linalg.lstsq(self._means, tally.means, rcond=None)[0]
         memory.estimate[:] = tally.means
         memory.home[0] = 0
@@ -192,13 +191,14 @@ class GeneralModel:
 
     def _project(self, means: np.ndarray, counts: np.ndarray, memory: GeneralMemory) -> float:
         """Fill in the maximum-likelihood parameter; returns what it loses."""
-        held, data = self._kept(memory), (means.tobytes(), counts.tobytes())
-        if held.projected != data:
+        held = self._kept(memory)
+        if held.projected != _bytes_of(means, counts, memory):
             held.loss = self._nearest(means, counts, memory)
-            held.projected = data
+            held.projected = _bytes_of(means, counts, memory)
         return held.loss
 
     def _nearest(self, means: np.ndarray, counts: np.ndarray, memory: GeneralMemory) -> float:
+        """The same, found anew."""
         if self._is_member(means, counts, memory):
             return 0.0
         keys = [(piece, -1, -1) for piece in range(len(self._pieces))]
@@ -357,6 +357,12 @@ class GeneralModel:
             sides.append(np.zeros(1))
         matrix, right = np.vstack(rows), np.concatenate(sides)
         return interior(matrix, right, polytope.equal_matrix, polytope.equal_bounds, arm >= 0)
+
+
+def _bytes_of(means: np.ndarray, counts: np.ndarray, memory: GeneralMemory) -> tuple[bytes, ...]:
+    """The data, and all of a memory that is an estimate from them."""
+    parts = (means, counts, memory.estimate, memory.rewards, memory.parameter, memory.home)
+    return tuple(part.tobytes() for part in parts)
 
 
 def _showing_all(incidence: np.ndarray) -> list[int]:

@@ -34,13 +34,14 @@ MORE = 1.02  # and its observations to so many times what they were
 MARGIN = 1.0  # ratios above the level by more than this are taken for that
 AHEAD = 1e-6  # a likelihood ratio by which a leader surely leads
 
-# places in UnimodalMemory.held: the leader, −1 for none, how low its mean may fall, and how few
-# observations of it there may be; the least ratio in branches without a closed form; the level that
-# is passed, and from which mean on; a ratio that is not exceeded, and up to which mean and count;
-# the level that is passed with the leader's mean known, and from which mean on
-LEADER, LOW, SEEN, FAR = range(4)
-PASSED, PASSED_LOW, FAILED, FAILED_HIGH, FAILED_COUNT, CERTAIN, CERTAIN_LOW = range(4, 11)
-HELD = 11
+# places in UnimodalMemory.held: 1 where the estimate is the regression on what was told; the
+# leader, −1 for none, how low its mean may fall, and how few observations of it there may be; the
+# least ratio in branches without a closed form; the level that is passed, and from which mean on; a
+# ratio that is not exceeded, and up to which mean and count; the level that is passed with the
+# leader's mean known, and from which mean on
+REGRESSED, LEADER, LOW, SEEN, FAR = range(5)
+PASSED, PASSED_LOW, FAILED, FAILED_HIGH, FAILED_COUNT, CERTAIN, CERTAIN_LOW = range(5, 12)
+HELD = 12
 # rows of UnimodalMemory.others: counts and means of all arms then; slacks of neighbours
 COUNTS, MEANS, SLACK = range(3)
 
@@ -79,7 +80,8 @@ def lowest_mean(model: Any, leader: int, tally: Tally, estimate: np.ndarray) -> 
 def branch_ratios(model: Any, leader: int, level: float, memory: Any, out: np.ndarray) -> float:
     """The least ratio of the modes in each branch off the leader, at its neighbour; and of all.
 
-    Those above the level by more than the margin are taken for that.
+    Those above the level by more than the margin are taken for that.  Negative where there are
+    no ratios: where the regression with the mode at the leader is infinitely far off already.
     """
     family, means, weights, fit = model.family, memory.centres, memory.weights, memory.fit
     starts, neighbours, path = model.starts, model.neighbours, model.path
@@ -90,6 +92,8 @@ def branch_ratios(model: Any, leader: int, level: float, memory: Any, out: np.nd
     if path.shape[0] > 0:
         centre = place_of(path, leader)
         own = line_deviances(family, path, centre, most, -math.inf, means, weights, fit)
+        if own == math.inf:
+            return -math.inf
         for place in range(path.shape[0]):
             if place != centre:
                 y = path[centre - 1] if place < centre else path[centre + 1]
@@ -97,6 +101,8 @@ def branch_ratios(model: Any, leader: int, level: float, memory: Any, out: np.nd
                 least = min(least, out[y])
         return least
     own = fit_mode(family, starts, neighbours, leader, means, weights, math.inf, fit)
+    if own == math.inf:
+        return -math.inf
     bar_branches(family, leader, means, weights, fit)
     for z in range(model.n_arms):
         if z != leader:
@@ -132,7 +138,7 @@ def stand(model: Any, leader: int, level: float, tally: Tally, memory: Any) -> b
         y = model.neighbours[place]
         if is_free(model, leader, place, low, count, tally, estimate):
             pair = ratio_of_pair(model.family, low, count, tally.means[y], float(tally.counts[y]))
-            if pair < AHEAD:
+            if not AHEAD <= pair < math.inf:
                 return False
             slack[y] = min(slack[y] - pair, 0.0)
         else:
@@ -146,22 +152,24 @@ def stand(model: Any, leader: int, level: float, tally: Tally, memory: Any) -> b
 
 
 @kernel
-def decide_standing(model: Any, leader: int, level: float, tally: Tally, memory: Any) -> bool:
-    """Test against the level by what stays true; False where that leaves it open."""
-    held, numbers = memory.held, memory.numbers
-    top = tally.means[leader]
+def recall(level: float, top: float, count: float, held: np.ndarray, numbers: np.ndarray) -> bool:
+    """Test against the level by what was found for a mean and count like these, if anything was."""
     if level <= held[PASSED] and top >= held[PASSED_LOW]:
         numbers[WEAKEST] = held[PASSED]
         return True
-    count = float(tally.counts[leader])
     if level > held[FAILED] and top <= held[FAILED_HIGH] and count <= held[FAILED_COUNT]:
-        numbers[WEAKEST] = held[FAILED]
-    elif not weakest_standing(model, leader, level, tally, memory):
+        if level <= held[CERTAIN] and top >= held[CERTAIN_LOW]:
+            numbers[WEAKEST], numbers[SETTLED] = held[FAILED], held[CERTAIN]
+            return True
+    return False
+
+
+@kernel
+def decide_standing(model: Any, leader: int, level: float, tally: Tally, memory: Any) -> bool:
+    """Test against the level by what stays true; False where that leaves it open."""
+    if not weakest_standing(model, leader, level, tally, memory):
         return False
-    if numbers[WEAKEST] >= level:
-        return True
-    if level <= held[CERTAIN] and top >= held[CERTAIN_LOW]:
-        numbers[SETTLED] = held[CERTAIN]
+    if memory.numbers[WEAKEST] >= level:
         return True
     return settled_standing(model, leader, level, tally, memory)
 

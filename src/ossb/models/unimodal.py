@@ -24,9 +24,11 @@ from ossb.models.standing import (
     FAR,
     HELD,
     LEADER,
+    REGRESSED,
     SLACK,
     decide_standing,
     is_standing,
+    recall,
     stand,
 )
 from ossb.records import Ints, record
@@ -106,6 +108,8 @@ class UnimodalModel(NamedTuple):
 
     def plug_in(self, tally: Tally, memory: UnimodalMemory) -> int:
         leader = 0
+        memory.held[LEADER] = -1.0
+        memory.held[REGRESSED] = 0.0
         for x in range(self.n_arms):
             memory.estimate[x] = tally.means[x]
             memory.rewards[x] = tally.means[x]
@@ -123,6 +127,7 @@ class UnimodalModel(NamedTuple):
 
     def regress(self, tally: Tally, memory: UnimodalMemory) -> int:
         memory.held[LEADER] = -1.0
+        memory.held[REGRESSED] = 1.0
         for x in range(self.n_arms):
             memory.weights[x] = tally.counts[x]
         leader, _ = best_mode(
@@ -150,16 +155,20 @@ class UnimodalModel(NamedTuple):
 
     def test(self, leader: int, level: float, tally: Tally, memory: UnimodalMemory) -> None:
         numbers, held = memory.numbers, memory.held
-        if level < math.inf:
-            is_same = held[LEADER] == leader and level <= held[FAR]
-            if not (is_same and is_standing(tally, held, memory.others)):
-                top, estimate, slack = tally.means[leader], memory.estimate, memory.others[SLACK]
+        if level < math.inf and held[REGRESSED] == 1.0:
+            stands = held[LEADER] == leader and level <= held[FAR]
+            stands = stands and is_standing(tally, held, memory.others)
+            top = tally.means[leader]
+            if stands and recall(level, top, float(tally.counts[leader]), held, numbers):
+                return
+            if not stands:
+                estimate, slack = memory.estimate, memory.others[SLACK]
                 beside = ratio_beside(self, leader, top, tally, estimate, slack, 0.0)
                 if beside < level:
                     numbers[WEAKEST], numbers[SETTLED] = beside, beside
                     return
-                stand(self, leader, level, tally, memory)
-            if held[LEADER] >= 0.0 and decide_standing(self, leader, level, tally, memory):
+                stands = stand(self, leader, level, tally, memory)
+            if stands and decide_standing(self, leader, level, tally, memory):
                 return
         for x in range(self.n_arms):
             memory.weights[x] = tally.counts[x]
@@ -209,6 +218,8 @@ class UnimodalModel(NamedTuple):
 
     def weigh(self, tally: Tally, memory: UnimodalMemory) -> int:
         fit, weights, centres = memory.fit, memory.weights, memory.centres
+        memory.held[LEADER] = -1.0
+        memory.held[REGRESSED] = 0.0
         for x in range(self.n_arms):
             count = tally.counts[x] + self.prior
             total = tally.counts[x] * tally.means[x] + self.prior * self.prior_mean
