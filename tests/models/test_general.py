@@ -215,3 +215,20 @@ def test_an_estimate_that_was_written_over_is_made_anew():
         fresh = other.start()
         other.project(tally, fresh)
         np.testing.assert_allclose(fresh.estimate, known)
+
+
+@pytest.mark.parametrize("name", ["ossb", "ossb-paper", "graves-lai", "hgl"])
+def test_means_at_the_end_of_their_family_are_no_obstacle(name):
+    """An alternative to a mean of 1 is infinitely far off: no rates are found."""
+    instance = Polytope(observation="bernoulli", A=[[1, 1, 1]], b=[2.2])
+    record = policy(name, instance)
+    tally = told([1.0, 0.5, 1.0], [2, 2, 1])
+    tally.phases[1] = 5
+    decision = record.select(tally, record.start(), np.random.default_rng(0))
+    assert 0 <= decision.arm < 3
+    if name == "ossb":
+        model, out = record.model, np.zeros(3)
+        memory = model.start()
+        leader = model.project(tally, memory)
+        assert model.rates(leader, 0.01, memory, out) == math.inf
+        assert out.tolist() == [float(arm != leader) for arm in range(3)]

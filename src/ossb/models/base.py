@@ -56,7 +56,8 @@ class Model(Protocol):
     def rates(self, leader: int, kappa: float, memory: Any, out: np.ndarray) -> float:
         """Feasible rates c(x) at the estimate in ``memory``, 0 at the leader.
 
-        Returns their certified relative gap, at most ``kappa`` (or the solver's own tolerance).
+        Returns their certified relative gap, at most ``kappa`` (or the solver's own tolerance);
+        infinite where no feasible rates were found.
         """
         ...
 

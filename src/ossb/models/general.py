@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ossb.errors import CertificationError
 from ossb.graves_lai.generic.barrier import Batch, minimise
 from ossb.graves_lai.generic.divergence import Divergence
 from ossb.graves_lai.generic.following import Follower
@@ -129,11 +130,21 @@ class GeneralModel:
         return int(np.argmax(memory.rewards))
 
     def rates(self, leader: int, kappa: float, memory: GeneralMemory, out: np.ndarray) -> float:
+        """Equal rates where none are found.
+
+        With a mean at the end of its family, an alternative may be infinitely far off however
+        little it is explored.
+        """
         followers = self._kept(memory).followers
         if kappa not in followers:
             followers[kappa] = self._follow(kappa)
         follower = followers[kappa]
-        held = follower.rates(memory.parameter.copy())
+        try:
+            held = follower.rates(memory.parameter.copy())
+        except CertificationError:
+            out[:] = self._incidence.any(axis=1)
+            out[leader] = 0.0
+            return math.inf
         out[:] = held.rates if held.best == leader else 0.0
         out[out < DUST] = 0.0
         out[leader] = 0.0
