@@ -232,3 +232,17 @@ def test_means_at_the_end_of_their_family_are_no_obstacle(name):
         leader = model.project(tally, memory)
         assert model.rates(leader, 0.01, memory, out) == math.inf
         assert out.tolist() == [float(arm != leader) for arm in range(3)]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_leader_that_nearly_always_succeeds_needs_no_exploration():
+    """Every alternative is infinitely far off, up to rounding: C is 0."""
+    rows = [[-1.4623, 1.9472, 1.0929, -1.0587], [1.3758, 0.0324, -1.8139, -0.4204]]
+    model = Polytope(observation="bernoulli", A=rows, b=[1.014, -0.6492]).model()
+    memory, out = model.start(), np.ones(4)
+    memory.parameter[:] = [0.58019, 0.39521, 0.9999999998494973, 1.5279932874534552e-10]
+    assert 0.0 <= model.rates(2, 0.01, memory, out) <= 0.01
+    assert 0.0 <= out.max() < 1e-6
+    memory.parameter[2] = 0.9
+    model.rates(2, 0.01, memory, out)
+    assert out.max() > 0.1

@@ -114,7 +114,7 @@ class Search:
             rates = np.zeros(program.gaps.size)
             rates[self.others] = 1.0 / self.gaps
         first = self._try(rates)
-        self.unit = self.upper if math.isfinite(self.upper) else 1.0
+        self.unit = self.upper if 0.0 < self.upper < math.inf else 1.0
         self.master = Master(np.ones(self.gaps.size))
         self._add([*cuts, *self._cuts(first)])
 
@@ -128,12 +128,14 @@ class Search:
     @property
     def relative(self) -> float:
         """The relative gap so far."""
+        if self.upper == 0.0:
+            return 0.0  # every alternative is infinitely far off, however little is explored
         return (self.upper - self.lower) / self.upper if math.isfinite(self.upper) else 1.0
 
     def run(self, empty: Sequence[Dual], proofs: bool = True) -> Answer:
         """Go on until the gap is met; without ``proofs``, as soon as it is."""
         rounds = tidied = 0
-        while rounds < ROUNDS:
+        while rounds < ROUNDS and self.upper > 0.0:
             rounds += 1
             outside = self._solve_master()
             if not proofs and self.relative <= self.gap:
@@ -201,10 +203,12 @@ class Search:
         return proved, sources
 
     def _cuts(self, evaluation: Evaluation) -> list[Cut]:
+        """Those of the parameters found that say something; at a tie, one may be θ itself."""
         return [
             Cut(a, evaluation.parameters[a], evaluation.divergences[a])
             for a in range(len(self.separation.regions))
             if np.isfinite(evaluation.divergences[a]).all()
+            and evaluation.divergences[a][self.others].max() > 0
             and self.separation.confuses(a, evaluation.parameters[a])
         ]
 
