@@ -112,3 +112,24 @@ def test_one_signature_for_each_method_name():
 def test_empty_records_are_refused():
     with pytest.raises(TypeError, match="Bad needs at least one field"):
         record(NamedTuple("Bad", []))
+
+
+@kernel
+def area_at_one(shape: Shape) -> float:
+    return shape.area_of_shape(1.0)
+
+
+def test_records_defined_after_a_kernel_was_compiled_have_all_their_methods():
+    assert area_at_one.compiled(Strip(2.0)) == area_at_one(Strip(2.0))
+
+    @record
+    class Wedge(NamedTuple):
+        wedge_slope: float
+
+        def area_of_wedge(self, height: float) -> float:
+            return 0.5 * self.wedge_slope * height * height
+
+        def area_of_shape(self, height: float) -> float:
+            return self.area_of_wedge(height)
+
+    assert area_at_one.compiled(Wedge(3.0)) == 1.5

@@ -111,6 +111,7 @@ def compile_function(
 
 def _compile(dispatcher: Any, separate: bool, signature: tuple[Any, ...]) -> Any:
     """Compile or load a version of a kernel."""
+    publish()  # records that were defined since the kernel was made
     collects = gc.isenabled()
     gc.disable()  # a compiler makes millions of objects and little garbage
     try:
