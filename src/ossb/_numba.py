@@ -18,8 +18,7 @@ from ossb.records import publish
 
 types: Any = numba_types
 INNER = {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
-# methods that each round calls, from one place: to pass them their dozens of arrays costs more than
-# most of them do
+# methods that each round calls: to pass them their dozens of arrays costs more than most of them do
 INLINED = ("select", "project", "plug_in", "test")
 
 

@@ -10,16 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ossb.families import Family
 from ossb.kernels import kernel
+from ossb.models.classical import pooled_ratio
 from ossb.tally import Tally
-
-
-@kernel
-def ratio_of_pair(family: Family, top: float, count: float, low: float, other: float) -> float:
-    """What it costs to give two arms, of these means and counts, their common mean."""
-    both = (count * top + other * low) / (count + other)
-    return count * family.kl(top, both) + other * family.kl(low, both)
 
 
 @kernel
@@ -93,6 +86,6 @@ def ratio_as_equals(
         if is_free(model, leader, place, top, count, tally, estimate):
             y = model.neighbours[place]
             other = float(tally.counts[y])
-            ratio = ratio_of_pair(model.family, top, count, tally.means[y], other)
+            ratio = pooled_ratio(model.family, top, count, tally.means[y], other)
             least = min(least, ratio + part * slack[y])
     return least

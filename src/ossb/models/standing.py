@@ -21,10 +21,11 @@ import numpy as np
 
 from ossb.kernels import kernel
 from ossb.models.base import SETTLED, WEAKEST
+from ossb.models.classical import pooled_ratio
 from ossb.models.isotonic import BRANCH, DEVIANCES, fit_mode
 from ossb.models.isotonic_line import line_deviances, place_of
 from ossb.models.modes import bar_branches
-from ossb.models.neighbouring import is_free, ratio_as_equals, ratio_beside, ratio_of_pair
+from ossb.models.neighbouring import is_free, ratio_as_equals, ratio_beside
 from ossb.tally import Tally
 
 FALL = 0.5  # LOW is below the leader's mean by so many of its standard errors
@@ -137,7 +138,7 @@ def stand(model: Any, leader: int, level: float, tally: Tally, memory: Any) -> b
     for place in range(model.starts[leader], model.starts[leader + 1]):
         y = model.neighbours[place]
         if is_free(model, leader, place, low, count, tally, estimate):
-            pair = ratio_of_pair(model.family, low, count, tally.means[y], float(tally.counts[y]))
+            pair = pooled_ratio(model.family, low, count, tally.means[y], float(tally.counts[y]))
             if not AHEAD <= pair < math.inf:
                 return False
             slack[y] = min(slack[y] - pair, 0.0)

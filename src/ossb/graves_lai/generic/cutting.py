@@ -203,12 +203,10 @@ class Search:
         return proved, sources
 
     def _cuts(self, evaluation: Evaluation) -> list[Cut]:
-        """Those of the parameters found that say something; at a tie, one may be θ itself."""
         return [
             Cut(a, evaluation.parameters[a], evaluation.divergences[a])
             for a in range(len(self.separation.regions))
             if np.isfinite(evaluation.divergences[a]).all()
-            and evaluation.divergences[a][self.others].max() > 0
             and self.separation.confuses(a, evaluation.parameters[a])
         ]
 
