@@ -174,7 +174,7 @@ class GeneralModel:
         inverse = np.linalg.pinv(seen.T @ seen, rcond=1e-12, hermitian=True)
         chances, improvements, largest = 0.0, 0.0, 0.0
         for arm, value, components in self._alternatives(
-            leader, tally.means, tally.counts.astype(np.float64), {}
+            leader, tally.means, tally.counts.astype(np.float64), None
         ):
             glr = max(value - least, 0.0)
             if glr > DECIDED:
@@ -213,7 +213,7 @@ class GeneralModel:
         if self._is_member(means, counts, memory):
             return 0.0
         keys = [(piece, -1, -1) for piece in range(len(self._pieces))]
-        found, _ = self._solve(keys, means, counts)
+        found, _ = self._solve(keys, means, counts, False)
         piece, value, point = min(found, key=lambda item: item[1])
         memory.home[0] = keys[piece][0]
         memory.parameter[:] = point
@@ -281,11 +281,11 @@ class GeneralModel:
         return min((value for _, value, _ in found), default=math.inf) - least
 
     def _alternatives(
-        self, leader: int, means: np.ndarray, counts: np.ndarray, proofs: dict[int, Proofs]
+        self, leader: int, means: np.ndarray, counts: np.ndarray, proofs: dict[int, Proofs] | None
     ) -> list[tuple[int, float, np.ndarray]]:
         """For each arm that could be better: the least loss, and the component means there.
 
-        What the solutions prove is left in ``proofs`` under the leader.
+        What the solutions prove is left in ``proofs``, if there are to be any, under the leader.
         """
         keys = [
             (piece, leader, arm)
@@ -294,10 +294,11 @@ class GeneralModel:
             if arm != leader
         ]
         best: dict[int, tuple[float, np.ndarray]] = {}
-        found, proved = self._solve(keys, means, counts)
-        proofs.pop(leader, None)
-        if proved is not None:
-            proofs[leader] = proved
+        found, proved = self._solve(keys, means, counts, proofs is not None)
+        if proofs is not None:
+            proofs.pop(leader, None)
+            if proved is not None:
+                proofs[leader] = proved
         for place, value, point in found:
             arm = keys[place][2]
             if arm not in best or value < best[arm][0]:
@@ -312,7 +313,11 @@ class GeneralModel:
         return float(np.where(counts > 0, counts * each, 0.0).sum())
 
     def _solve(
-        self, keys: list[tuple[int, int, int]], means: np.ndarray, counts: np.ndarray
+        self,
+        keys: list[tuple[int, int, int]],
+        means: np.ndarray,
+        counts: np.ndarray,
+        proving: bool,
     ) -> tuple[list[tuple[int, float, np.ndarray]], Proofs | None]:
         """(place of the key, least loss, λ) for every region that is not empty, and proofs."""
         regions = [(place, self._region(key)) for place, key in enumerate(keys)]
@@ -335,13 +340,13 @@ class GeneralModel:
         batch = Batch(self._divergence, self._inside(means), start, slopes, matrix, room, anchor)
         most = max(counts.max(initial=0.0), 1e-300)
         weights = np.broadcast_to(counts / most, start.shape)
-        outcome = minimise(batch, weights, TOLERANCE)
+        outcome = minimise(batch, weights, TOLERANCE, proving)
         answer, points = [], np.empty_like(start)
         for a, (place, region) in enumerate(there):
             point = region.at(outcome.point[a], outcome.loose[a])
             points[a] = self._inside(self._means @ point)
             answer.append((place, self._loss(means, counts, points[a]), point.reshape(n)))
-        if not np.isfinite(outcome.proved).all():
+        if not (proving and np.isfinite(outcome.proved).all()):
             return answer, None
         spent = most * (outcome.multipliers * room).sum(axis=1)
         return answer, Proofs(points, most * outcome.slopes, start + means, spent)

@@ -4,6 +4,7 @@ import pytest
 from ossb.errors import InputError
 from ossb.families import Bernoulli, Bounded, Exponential, Gaussian, Poisson
 from ossb.graves_lai.generic.divergence import divergence_of, excess
+from ossb.graves_lai.generic.terms import bend_at, divergence_at, slope_at
 
 CASES = [
     (Gaussian(0.7), np.linspace(-2, 2, 9)),
@@ -22,11 +23,21 @@ def test_values_slopes_and_curvatures_are_those_of_the_family(family, means):
     assert divergence.value(p, q) == pytest.approx(expected, rel=1e-13)
     inside = (q > 1e-6) & (q < family.highest() - 1e-6) & (p != q)
     p, q = p[inside], q[inside]
-    slopes = [family.slope(float(a), float(b)) for a, b in zip(p, q, strict=True)]
-    assert divergence.slope(p, q) == pytest.approx(slopes, rel=1e-12)
+    slopes = np.array([family.slope(float(a), float(b)) for a, b in zip(p, q, strict=True)])
+    assert at(slope_at, divergence, p, q) == pytest.approx(slopes, rel=1e-12)
     step = 1e-6
-    change = (divergence.slope(p, q + step) - divergence.slope(p, q - step)) / (2 * step)
+    above, below = at(slope_at, divergence, p, q + step), at(slope_at, divergence, p, q - step)
+    change = (above - below) / (2 * step)
     assert divergence.curvature(p, q) == pytest.approx(change, rel=1e-5, abs=1e-6)
+    assert at(bend_at, divergence, p, q) == pytest.approx(divergence.curvature(p, q), rel=1e-13)
+    values = divergence.value(p, q)
+    assert at(divergence_at, divergence, p, q) == pytest.approx(values, rel=1e-13)
+
+
+def at(term, divergence, p, q):
+    """A kernel's term at every pair of means."""
+    kind, precision = divergence.kind, divergence.precision
+    return np.array([term(kind, precision, a, b) for a, b in zip(p, q, strict=True)])
 
 
 @pytest.mark.parametrize(("family", "means"), CASES)

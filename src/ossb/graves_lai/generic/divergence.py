@@ -11,6 +11,7 @@ import numpy as np
 
 from ossb.errors import InputError
 from ossb.families import Bernoulli, Bounded, Family, Gaussian, Poisson
+from ossb.graves_lai.generic.terms import BERNOULLI, GAUSSIAN, POISSON
 
 _TERMS = 24
 
@@ -21,10 +22,10 @@ class Divergence(Protocol):
     lowest: float
     highest: float
     steepest: float  # least upper bound of its slope
+    kind: int  # what kernels call it
+    precision: float  # of normal observations, 1 for others
 
     def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray: ...
-
-    def slope(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray: ...
 
     def curvature(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray: ...
 
@@ -72,14 +73,11 @@ class GaussianDivergence:
     """(theta − m)² / 2σ²."""
 
     def __init__(self, sigma: float) -> None:
-        self.precision = 1.0 / (sigma * sigma)
+        self.kind, self.precision = GAUSSIAN, 1.0 / (sigma * sigma)
         self.lowest, self.highest, self.steepest = -np.inf, np.inf, np.inf
 
     def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
         return np.asarray(0.5 * self.precision * (mean - theta) ** 2)
-
-    def slope(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
-        return np.asarray(self.precision * (mean - theta))
 
     def curvature(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
         return np.full(np.broadcast(theta, mean).shape, self.precision)
@@ -94,6 +92,7 @@ class BernoulliDivergence:
     """theta ln(theta/m) + (1 − theta) ln((1 − theta)/(1 − m))."""
 
     lowest, highest, steepest = 0.0, 1.0, np.inf
+    kind, precision = BERNOULLI, 1.0
 
     def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
         theta, mean = np.broadcast_arrays(theta, mean)
@@ -105,13 +104,6 @@ class BernoulliDivergence:
         answer = np.where(theta <= 0.0, at_zero, np.where(off <= 0.0, at_one, inside))
         answer = np.where((mean <= 0.0) | (mean >= 1.0), np.inf, answer)
         return np.where(theta == mean, 0.0, answer)
-
-    def slope(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inside = (mean - theta) / (mean * (1.0 - mean))
-        # at the ends the quotient is 0/0: one factor cancels
-        inside = np.where(theta <= 0.0, 1.0 / np.maximum(1.0 - mean, 1e-300), inside)
-        return np.where(theta >= 1.0, -1.0 / np.maximum(mean, 1e-300), inside)
 
     def curvature(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
         low = np.where(theta <= 0.0, 0.0, theta / np.maximum(mean, 1e-150) ** 2)
@@ -154,17 +146,13 @@ class PoissonDivergence:
     """theta ln(theta/m) − theta + m."""
 
     lowest, highest, steepest = 0.0, np.inf, 1.0
+    kind, precision = POISSON, 1.0
 
     def value(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
         theta, mean = np.broadcast_arrays(theta, mean)
         inside = term(theta, mean, mean - theta)
         answer = np.where(theta <= 0.0, mean, np.where(mean <= 0.0, np.inf, inside))
         return np.where(theta == mean, 0.0, answer)
-
-    def slope(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inside = (mean - theta) / mean
-        return np.where(theta <= 0.0, 1.0, inside)
 
     def curvature(self, theta: np.ndarray, mean: np.ndarray) -> np.ndarray:
         return np.where(theta <= 0.0, 0.0, theta / np.maximum(mean, 1e-150) ** 2)
