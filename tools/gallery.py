@@ -14,10 +14,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from ossb.cli.playing import play
 from ossb.experiments.definition import bundled, read
 from ossb.experiments.grid import PREFIX
 from ossb.experiments.results import Results
-from ossb.experiments.run import run
 from ossb.experiments.tables import Row, comparisons, rows, statement
 from ossb.words import counted
 
@@ -219,7 +219,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("words", nargs="*", help="names, and key=value pairs")
     parser.add_argument("--results", type=Path, default=ROOT / "results")
     parser.add_argument("--docs", type=Path, default=ROOT / "docs" / "gallery")
-    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=0, help="processes; 0 takes all cores")
     chosen = parser.parse_args(arguments)
     overrides = [word for word in chosen.words if "=" in word]
     names = [word for word in chosen.words if "=" not in word] or list(shown())
@@ -228,7 +228,7 @@ def main(arguments: list[str] | None = None) -> None:
         folder = chosen.results / name
         if overrides or not (folder / "experiment.json").exists():
             print(f"running {name}", flush=True)
-            run(read(name, overrides), folder, workers=chosen.workers)
+            play(read(name, overrides), folder, chosen.workers)
         results = Results(folder)
         draw(results, chosen.docs / f"{name}.png")
         said = page(name, results, introduction(name))

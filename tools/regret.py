@@ -12,11 +12,11 @@ import argparse
 from pathlib import Path
 
 import regret_page
+from ossb.cli.playing import play as watched
 from ossb.experiments.costs import round_costs
 from ossb.experiments.grid import DEFAULT, long_part, part, part_names, variants_part
 from ossb.experiments.ratios import GridCell, grid_cells, scores
 from ossb.experiments.results import Results
-from ossb.experiments.run import run
 
 ROOT = Path(__file__).resolve().parents[1]
 DRAWN_DPI = 120
@@ -42,7 +42,7 @@ def play(
             experiment = made(name, of_trials)
             if experiment is not None:
                 print(f"{name}{end}: {of_trials:g} of the trials", flush=True)
-                run(experiment, folder / f"{name}{end}", workers=workers)
+                watched(experiment, folder / f"{name}{end}", workers)
 
 
 def played(folder: Path, *ends: str) -> list[Results]:
@@ -99,7 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--variants-share", type=float, default=1.0, help="of hgl's variants")
     parser.add_argument("--results", type=Path, default=ROOT / "results" / "regret")
     parser.add_argument("--docs", type=Path, default=ROOT / "docs")
-    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=0, help="processes; 0 takes all cores")
     said = parser.parse_args(arguments)
     shares = said.share, said.long_share, said.variants_share
     play(said.parts or part_names(), said.results, *shares, said.workers)

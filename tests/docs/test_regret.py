@@ -30,7 +30,7 @@ def shortened(experiment, *horizons):
     )
 
 
-def test_a_page_is_written_from_a_run(regret, monkeypatch, tmp_path):
+def test_a_page_is_written_from_a_run(regret, monkeypatch, tmp_path, capsys):
     short, long = regret.part, regret.long_part
     monkeypatch.setattr(regret, "part", lambda *a: shortened(short(*a), 10, 100))
     monkeypatch.setattr(regret, "long_part", lambda *a: shortened(long(*a), 1000))
@@ -49,6 +49,8 @@ def test_a_page_is_written_from_a_run(regret, monkeypatch, tmp_path):
             *places,
         ]
     )
+    progress = capsys.readouterr().err  # of the part, its longer run and the variants
+    assert len(re.findall(r"(\d+)/\1 cells, [\d.]+ cells/s, 0 s left", progress)) == 3
     page = (tmp_path / "docs" / "regret.md").read_text("utf-8")
     assert "Over 3 cells the geometric mean of `hgl`'s ratio is" in page
     assert "Of 6 contests of `hgl`" in page

@@ -32,29 +32,12 @@ def run(
 
     Example: ossb run figure1 trials=20 --out results/quick
     """
-    import os
-
-    from ossb.cli.progress import CellProgress
+    from ossb.cli.playing import play
     from ossb.experiments.definition import read
-    from ossb.experiments.run import run as play
 
     found = read(experiment, overrides or ())
     folder = out or found.output or f"results/{found.name}"
-    count = workers or os.cpu_count() or 1
-    with CellProgress() as progress:
-        try:
-            play(
-                found,
-                folder,
-                workers=count,
-                scheduler=scheduler,
-                shard=_shard(shard),
-                progress=progress,
-                announce=progress.say,
-            )
-        except KeyboardInterrupt:
-            progress.say("interrupted: finished cells are kept; run the same command to go on")
-            raise
+    play(found, folder, workers, scheduler, _shard(shard))
     if shard != "1/1":
         typer.echo(f"shard {shard} of {found.name} is in {folder}")
         return
