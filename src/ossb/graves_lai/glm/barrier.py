@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from ossb.graves_lai.glm.dense import product, solve_lower, solve_pivoted
-from ossb.graves_lai.glm.links import change, divergence
+from ossb.graves_lai.glm.links import change_from, divergence_from
 from ossb.graves_lai.glm.oracle import most_confusing, newton
 from ossb.graves_lai.glm.space import (
     BEST_V,
@@ -31,8 +31,10 @@ from ossb.graves_lai.glm.space import (
     FACTOR,
     HELD,
     INDEX,
+    MEAN,
     PUSH,
     RATE,
+    REST,
     ROWS,
     SHARE,
     SIDE,
@@ -85,13 +87,13 @@ def fill_system(link: int, n: int, m: int, rank: int, space: Space) -> bool:
         root = 1.0 / math.sqrt(information)
         for j in range(n):
             other = lists[COLUMNS, j]
-            index = by_arm[INDEX, other]
+            index, here, off = by_arm[INDEX, other], by_arm[MEAN, other], by_arm[REST, other]
             cost = by_arm[COST, other]
             shift = product(vectors, DIRECTION, arm, COORDINATE, other, rank)
-            own = divergence(link, index, shift) / (cost * information)
+            own = divergence_from(link, index, here, off, shift) / (cost * information)
             system[below + i, j] = own
             work[SHARE, j] += work[Q, i] * own
-            scale = root * change(link, index, shift) / cost
+            scale = root * change_from(link, index, here, off, shift) / cost
             for k in range(rank):
                 vectors[PUSH, j, k] = scale * vectors[COORDINATE, other, k]
             solve_lower(small, FACTOR, vectors, PUSH, j, rank)

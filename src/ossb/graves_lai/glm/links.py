@@ -38,20 +38,32 @@ def mean(link: int, index: float) -> float:
 
 
 @kernel
+def rest(link: int, index: float) -> float:
+    """1 − g(u) for the logistic link, without cancellation."""
+    return mean(LOGISTIC, -index) if link == LOGISTIC else 0.0
+
+
+@kernel
 def change(link: int, index: float, shift: float) -> float:
-    """g(u + h) − g(u), without cancellation.
+    """g(u + h) − g(u), without cancellation."""
+    return change_from(link, index, mean(link, index), rest(link, index), shift)
+
+
+@kernel
+def change_from(link: int, index: float, here: float, off: float, shift: float) -> float:
+    """The same where the mean at u, and the rest, are known.
 
     For the logistic link and h ≤ 0, p (1 − p) (e^h − 1) / (1 − p + p e^h); the other side is
     its mirror image.
     """
     if link == LOGISTIC:
         side = 1.0 if shift > 0.0 else -1.0
-        high = mean(LOGISTIC, -side * index)
-        low = mean(LOGISTIC, side * index)
+        high = off if shift > 0.0 else here
+        low = here if shift > 0.0 else off
         down = -abs(shift)
         return -side * high * low * math.expm1(down) / (low + high * math.exp(down))
     if link == LOG:
-        return math.exp(index) * math.expm1(min(shift, _OVERFLOW - abs(index)))
+        return here * math.expm1(min(shift, _OVERFLOW - abs(index)))
     return shift
 
 
@@ -59,7 +71,8 @@ def change(link: int, index: float, shift: float) -> float:
 def curvature(link: int, index: float, shift: float) -> float:
     """g′(u + h), the variance at index u + h."""
     if link == LOGISTIC:
-        return mean(LOGISTIC, index + shift) * mean(LOGISTIC, -index - shift)
+        small = math.exp(-abs(index + shift))
+        return 1.0 / (1.0 + small) * (small / (1.0 + small))
     if link == LOG:
         return math.exp(min(index + shift, _OVERFLOW))
     return 1.0
@@ -67,7 +80,13 @@ def curvature(link: int, index: float, shift: float) -> float:
 
 @kernel
 def divergence(link: int, index: float, shift: float) -> float:
-    """d(u, h); +∞ where it leaves the range of doubles.
+    """d(u, h); +∞ where it leaves the range of doubles."""
+    return divergence_from(link, index, mean(link, index), rest(link, index), shift)
+
+
+@kernel
+def divergence_from(link: int, index: float, here: float, off: float, shift: float) -> float:
+    """The same where the mean at u, and the rest, are known.
 
     For the logistic link and h ≤ 0, with p the mean, n = 1 − p and D = n + p e^h, the ratios of
     the two laws' probabilities are e^h / D and 1 / D, so that
@@ -76,9 +95,8 @@ def divergence(link: int, index: float, shift: float) -> float:
     if shift == 0.0:
         return 0.0
     if link == LOGISTIC:
-        side = 1.0 if shift > 0.0 else -1.0
-        high = mean(LOGISTIC, -side * index)
-        low = mean(LOGISTIC, side * index)
+        high = off if shift > 0.0 else here
+        low = here if shift > 0.0 else off
         down = -abs(shift)
         fall = math.expm1(down)
         total = low + high * math.exp(down)
@@ -93,8 +111,8 @@ def divergence(link: int, index: float, shift: float) -> float:
             return math.inf
         grown = math.expm1(shift)
         if grown > _MODERATE:
-            return math.exp(index) * excess(grown)
-        return math.exp(index) * (grown - shift)
+            return here * excess(grown)
+        return here * (grown - shift)
     return 0.5 * shift * shift
 
 
@@ -109,33 +127,33 @@ def entropy(x: float) -> float:
 
 
 @kernel
-def conjugate(link: int, index: float, slope: float) -> float:
-    """sup over h of slope · h − d(u, h); +∞ where no law has the mean g(u) + slope."""
+def conjugate(link: int, here: float, off: float, slope: float) -> float:
+    """sup over h of slope · h − d(u, h); +∞ where no law has the mean g(u) + slope.
+
+    ``here`` is the mean at u, ``off`` the rest.
+    """
     if slope == 0.0:
         return 0.0
     if link == LOGISTIC:
-        high = mean(LOGISTIC, index)
-        low = mean(LOGISTIC, -index)
-        if slope < -high or slope > low:
+        if slope < -here or slope > off:
             return math.inf
-        return high * entropy(slope / high) + low * entropy(-slope / low)
+        return here * entropy(slope / here) + off * entropy(-slope / off)
     if link == LOG:
-        rate = math.exp(index)
-        if slope < -rate:
+        if slope < -here:
             return math.inf
-        return rate * entropy(slope / rate)
+        return here * entropy(slope / here)
     return 0.5 * slope * slope
 
 
 @kernel
-def admissible(link: int, index: float, slope: float) -> float:
+def admissible(link: int, here: float, off: float, slope: float) -> float:
     """Largest share of a slope, up to 1, whose conjugate is finite."""
     if link == IDENTITY:
         return 1.0
-    room = mean(link, index)
+    room = here
     if slope > 0.0:
         if link == LOG:
             return 1.0
-        room = mean(LOGISTIC, -index)
+        room = off
     size = abs(slope)
     return _INSIDE * room / size if size > _INSIDE * room else 1.0

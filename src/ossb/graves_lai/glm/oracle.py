@@ -14,14 +14,22 @@ import math
 import numpy as np
 
 from ossb.graves_lai.glm.dense import cholesky, product, solve_lower, solve_upper
-from ossb.graves_lai.glm.links import admissible, change, conjugate, curvature, divergence
+from ossb.graves_lai.glm.links import (
+    admissible,
+    change_from,
+    conjugate,
+    curvature,
+    divergence_from,
+)
 from ossb.graves_lai.glm.space import (
     COLUMNS,
     COORDINATE,
     FACTOR,
     INDEX,
     MARGIN,
+    MEAN,
     RATE,
+    REST,
     SIDE,
     SLOPE,
     STEP,
@@ -44,7 +52,7 @@ def confusion(
     link: int, which: int, arm: int, length: float, n: int, rank: int, space: Space
 ) -> float:
     """Σ_y η_y d(u_y, ⟨δ, z_y⟩) over the columns, a share ``length`` of the step beyond δ."""
-    vectors = space.vectors
+    vectors, by_arm = space.vectors, space.by_arm
     total = 0.0
     for j in range(n):
         rate = space.work[RATE, j]
@@ -54,7 +62,8 @@ def confusion(
             for i in range(rank):
                 moved = vectors[which, arm, i] + length * space.small[SIDE, STEP, i]
                 shift += moved * vectors[COORDINATE, other, i]
-            total += rate * divergence(link, space.by_arm[INDEX, other], shift)
+            index, here, off = by_arm[INDEX, other], by_arm[MEAN, other], by_arm[REST, other]
+            total += rate * divergence_from(link, index, here, off, shift)
     return total
 
 
@@ -65,7 +74,7 @@ def newton(link: int, which: int, arm: int, n: int, rank: int, space: Space) -> 
     ``TOWARDS`` is left as L⁻¹ z_x, for the factor L of the curvature.  Returns False if that
     is singular, and the multiplier τ of the condition.
     """
-    vectors, small = space.vectors, space.small
+    vectors, by_arm, small = space.vectors, space.by_arm, space.small
     for i in range(rank):
         small[SIDE, SLOPE, i] = 0.0
         small[SIDE, TOWARDS, i] = vectors[COORDINATE, arm, i]
@@ -75,9 +84,9 @@ def newton(link: int, which: int, arm: int, n: int, rank: int, space: Space) -> 
         rate = space.work[RATE, j]
         if rate > 0.0:
             other = space.lists[COLUMNS, j]
-            index = space.by_arm[INDEX, other]
+            index, here, off = by_arm[INDEX, other], by_arm[MEAN, other], by_arm[REST, other]
             shift = product(vectors, which, arm, COORDINATE, other, rank)
-            pull = rate * change(link, index, shift)
+            pull = rate * change_from(link, index, here, off, shift)
             weight = rate * curvature(link, index, shift)
             for i in range(rank):
                 at = vectors[COORDINATE, other, i]
@@ -221,21 +230,23 @@ def prove(
         rate = work[RATE, j]
         if rate > 0.0:
             other = lists[COLUMNS, j]
-            index = by_arm[INDEX, other]
+            index, here, off = by_arm[INDEX, other], by_arm[MEAN, other], by_arm[REST, other]
             shift = product(vectors, which, arm, COORDINATE, other, rank)
             move = 0.0
             for i in range(rank):
                 move += space.small[SIDE, STEP, i] * vectors[COORDINATE, other, i]
             # the step is −H⁻¹ of the residual: moving p along it meets the condition exactly
-            pull = change(link, index, shift) + curvature(link, index, shift) * move
+            pull = change_from(link, index, here, off, shift)
+            pull += curvature(link, index, shift) * move
             pulls[row, j] = rate * pull
-            within = min(within, admissible(link, index, pull))
+            within = min(within, admissible(link, here, off, pull))
     pulls[row, pulls.shape[1] - 1] = within * multiplier
     total = within * multiplier * by_arm[MARGIN, arm]
     for j in range(n):
         rate = work[RATE, j]
         if rate > 0.0:
             pulls[row, j] *= within
-            index = by_arm[INDEX, lists[COLUMNS, j]]
-            total -= rate * conjugate(link, index, pulls[row, j] / rate)
+            other = lists[COLUMNS, j]
+            slope = pulls[row, j] / rate
+            total -= rate * conjugate(link, by_arm[MEAN, other], by_arm[REST, other], slope)
     return total if total > 0.0 else -1.0

@@ -21,7 +21,7 @@ from ossb.graves_lai.glm.space import (
     Space,
     space,
 )
-from ossb.graves_lai.glm.working_set import clear, first_sets
+from ossb.graves_lai.glm.working_set import clear, first_sets, read_means
 from ossb.kernels import Kernel, kernel
 
 _WORTH_COMPILING = 30_000  # arms × (d − 1)²: about ten seconds interpreted, a cold compilation
@@ -49,6 +49,7 @@ def prepare(link: int, arms: np.ndarray, best: int, workspace: Space) -> tuple[i
     """Coordinates and first working sets of a cold solve; returns rank, columns and rows."""
     rank = set_frame(arms, best, workspace)
     clear(workspace)
+    read_means(link, workspace)
     for arm in range(arms.shape[0]):
         workspace.by_arm[SCORE, arm] = 0.0
         if workspace.lists[OPEN, arm] == 1:

@@ -14,8 +14,9 @@ from ossb.records import Floats, Ints, record
 # at a trial point, and where the best lower bound was met; a scratch vector for each column
 COORDINATE, DIRECTION, TRIAL, HELD, PUSH = range(5)
 # by_arm: index, gap in reward, signed gap in index from the best arm, best rate times gap,
-# weight as alternative, information about it, share of its cost that is explained, scratch
-INDEX, COST, MARGIN, SPENT, WEIGHED, INFORMATION, LOAD, SCORE = range(8)
+# weight as alternative, information about it, share of its cost that is explained, scratch;
+# mean at the index and, for the logistic link, what is left to 1
+INDEX, COST, MARGIN, SPENT, WEIGHED, INFORMATION, LOAD, SCORE, MEAN, REST = range(10)
 # lists: working columns and rows, which arms these are, which can be told from the best at all
 COLUMNS, ROWS, IS_COLUMN, IS_ROW, OPEN = range(5)
 # work, by column: rate times cost, its dual slack, best value, steps, trial, scratch, plain rate
@@ -37,7 +38,7 @@ class Space(NamedTuple):
     """
 
     vectors: Floats  # (5, K, d)
-    by_arm: Floats  # (8, K)
+    by_arm: Floats  # (10, K)
     lists: Ints  # (5, K)
     work: Floats  # (13, max(n, m))
     small: Floats  # (3, max(d, 3), d)
@@ -51,7 +52,7 @@ def space(n_arms: int, dimension: int) -> Space:
     n, m = min(n_arms, 6 * products + 40), min(n_arms, 4 * products + 24)
     return Space(
         vectors=np.zeros((5, n_arms, dimension)),
-        by_arm=np.zeros((8, n_arms)),
+        by_arm=np.zeros((10, n_arms)),
         lists=np.zeros((5, n_arms), np.int64),
         work=np.zeros((13, max(n, m))),
         small=np.zeros((3, max(dimension, 3), dimension)),

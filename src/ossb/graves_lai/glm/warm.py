@@ -21,14 +21,16 @@ from ossb.graves_lai.glm.space import (
     HELD,
     INDEX,
     MARGIN,
+    MEAN,
     OPEN,
+    REST,
     ROWS,
     SPENT,
     WEIGHED,
     Space,
     space,
 )
-from ossb.graves_lai.glm.working_set import price_columns, total_over
+from ossb.graves_lai.glm.working_set import price_columns, read_means, total_over
 from ossb.kernels import kernel, separate_kernel
 from ossb.records import Floats, Ints, record
 
@@ -95,7 +97,8 @@ def prove_held(link: int, n: int, arm: int, memory: GlmMemory) -> float:
         rate = memory.held[RATES, other]
         if rate > 0.0:
             slope = scale * pulls[arm, j] / rate
-            within = min(within, admissible(link, space.by_arm[INDEX, other], slope))
+            here, off = space.by_arm[MEAN, other], space.by_arm[REST, other]
+            within = min(within, admissible(link, here, off, slope))
     scale *= within
     total = scale * pulls[arm, pulls.shape[1] - 1] * margin
     for j in range(n):
@@ -103,7 +106,8 @@ def prove_held(link: int, n: int, arm: int, memory: GlmMemory) -> float:
         rate = memory.held[RATES, other]
         if rate > 0.0:
             slope = scale * pulls[arm, j] / rate
-            total -= rate * conjugate(link, space.by_arm[INDEX, other], slope)
+            here, off = space.by_arm[MEAN, other], space.by_arm[REST, other]
+            total -= rate * conjugate(link, here, off, slope)
     return total
 
 
@@ -172,6 +176,7 @@ def rates(
     space, numbers = memory.space, memory.numbers
     leader = leader_of(index, sign)
     pose(reward_link, index, sign, leader, space)
+    read_means(observed_link, space)
     upper = math.inf
     lower = 0.0
     if numbers[LEADER] == leader:

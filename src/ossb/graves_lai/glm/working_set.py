@@ -4,7 +4,7 @@ import math
 
 from ossb.graves_lai.glm.dense import product
 from ossb.graves_lai.glm.frame import take_out
-from ossb.graves_lai.glm.links import curvature, divergence
+from ossb.graves_lai.glm.links import curvature, divergence_from, mean, rest
 from ossb.graves_lai.glm.space import (
     BEST_V,
     COLUMNS,
@@ -16,7 +16,9 @@ from ossb.graves_lai.glm.space import (
     INFORMATION,
     LOAD,
     MARGIN,
+    MEAN,
     OPEN,
+    REST,
     ROWS,
     SCORE,
     SIDE,
@@ -33,6 +35,15 @@ from ossb.kernels import kernel
 _FEW = 8  # arms that all go into the working columns
 _SIMILAR = 0.98  # cosine above which two arms are not added in the same round
 _IDLE = 1e-9  # share of the total below which an arm may leave the working sets
+
+
+@kernel
+def read_means(link: int, space: Space) -> None:
+    """Means at the indices: every divergence of a solve asks for them."""
+    by_arm = space.by_arm
+    for arm in range(by_arm.shape[1]):
+        by_arm[MEAN, arm] = mean(link, by_arm[INDEX, arm])
+        by_arm[REST, arm] = rest(link, by_arm[INDEX, arm])
 
 
 @kernel
@@ -84,13 +95,14 @@ def price_columns(link: int, m: int, rank: int, space: Space) -> float:
     greatest = 0.0
     for arm in range(vectors.shape[1]):
         if lists[OPEN, arm] == 1:
+            index, here, off = by_arm[INDEX, arm], by_arm[MEAN, arm], by_arm[REST, arm]
             total = 0.0
             for i in range(m):
                 row = lists[ROWS, i]
                 weight = by_arm[WEIGHED, row]
                 if weight > 0.0:
                     shift = product(vectors, HELD, row, COORDINATE, arm, rank)
-                    total += weight * divergence(link, by_arm[INDEX, arm], shift)
+                    total += weight * divergence_from(link, index, here, off, shift)
             by_arm[LOAD, arm] = total / by_arm[COST, arm]
             greatest = max(greatest, by_arm[LOAD, arm])
     return greatest
