@@ -21,6 +21,8 @@ ENDS_EARLY = {
     "oracle",
     "tails",
     "tails-linear",
+    "linear-close",
+    "unimodal-close",
 }
 
 
@@ -73,16 +75,25 @@ def test_trials_of_a_share_are_among_those_of_a_larger_one():
         part("classical", 0.0)
 
 
-@pytest.mark.parametrize("name", ["linear", "logistic", "polytope"])
-def test_slow_policies_meet_the_noise_of_the_others(name):
-    fast, slow = read(f"regret-{name}"), read(f"regret-{name}-slow")
-    assert fast.seed == slow.seed
-    assert [n.instance.to_dict() for n in fast.instances] == [
-        n.instance.to_dict() for n in slow.instances
-    ]
-    assert fast.instances[0].group == slow.instances[0].group
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("linear", "linear-slow"),
+        ("logistic", "logistic-slow"),
+        ("polytope", "polytope-slow"),
+        ("linear", "linear-close"),
+        ("unimodal", "unimodal-close"),
+    ],
+)
+def test_other_parts_of_a_group_meet_its_noise(name, other):
+    first, second = read(f"regret-{name}"), read(f"regret-{other}")
+    assert first.seed == second.seed
+    own = [named.instance.to_dict() for named in second.instances]
+    assert [named.instance.to_dict() for named in first.instances][: len(own)] == own
+    assert first.instances[0].group == second.instances[0].group
 
 
 def test_variants_are_played_where_the_default_is():
     without = {name for name in part_names() if variants_part(name) is None}
-    assert without == {"linear-slow", "logistic-slow", "polytope-slow"}
+    slow = {"linear-slow", "logistic-slow", "polytope-slow"}
+    assert without == {*slow, "linear-close", "unimodal-close"}

@@ -44,9 +44,9 @@ def part(name: str, share: float = 1.0) -> Experiment:
 
 
 def long_part(name: str, share: float = 1.0) -> Experiment | None:
-    """The same to a longer horizon; None for parts that are too slow to have one."""
+    """The same to a longer horizon; None for parts that are too slow, or have it already."""
     experiment = read(PREFIX + name)
-    if experiment.horizon < USUAL:
+    if experiment.horizon != USUAL:
         return None
     return _shared(
         replace(
@@ -62,9 +62,12 @@ def long_part(name: str, share: float = 1.0) -> Experiment | None:
 
 
 def variants_part(name: str, share: float = 1.0) -> Experiment | None:
-    """The same with variants of the default policy in place of all policies; None without it."""
+    """The same with variants of the default policy in place of all policies.
+
+    None without it, and at longer horizons.
+    """
     experiment = read(PREFIX + name)
-    if all(policy != DEFAULT for policy, _ in experiment.policies):
+    if experiment.horizon > USUAL or all(policy != DEFAULT for policy, _ in experiment.policies):
         return None
     policies = tuple((DEFAULT, dict(parameters)) for parameters in VARIANTS)
     return _shared(replace(experiment, policies=policies), share)
