@@ -17,6 +17,7 @@ from typing import Any
 from ossb.cli.playing import play
 from ossb.experiments.definition import bundled, read
 from ossb.experiments.grid import PREFIX
+from ossb.experiments.ledger import Ledger
 from ossb.experiments.results import Results
 from ossb.experiments.tables import Row, comparisons, rows, statement
 from ossb.words import counted
@@ -214,6 +215,12 @@ def index(folder: Path) -> str:
     return "\n".join(lines)
 
 
+def is_finished(folder: Path) -> bool:
+    """Whether every cell of the experiment in a folder was played."""
+    ledger = Ledger(folder)
+    return {cell["part"] for cell in ledger.index()} <= ledger.finished()
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("words", nargs="*", help="names, and key=value pairs")
@@ -229,6 +236,9 @@ def main(arguments: list[str] | None = None) -> None:
         if overrides or not (folder / "experiment.json").exists():
             print(f"running {name}", flush=True)
             play(read(name, overrides), folder, chosen.workers)
+        elif not is_finished(folder):
+            print(f"going on with {name}", flush=True)
+            play(Ledger(folder).experiment(), folder, chosen.workers)
         results = Results(folder)
         draw(results, chosen.docs / f"{name}.png")
         said = page(name, results, introduction(name))
@@ -238,4 +248,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

@@ -12,6 +12,8 @@ from ossb.campaigns import player as player_module
 from ossb.campaigns.arrays import apply, changes, leaves, packed, rebuilt, unpacked
 from ossb.campaigns.player import Player, choose
 from ossb.campaigns.snapshots import fingerprint
+from ossb.graves_lai.generic import barrier
+from ossb.graves_lai.generic.way import Way
 from ossb.instances import from_dict
 from ossb.tally import empty_tally
 
@@ -89,6 +91,32 @@ def test_the_compiling_process_compiles():
     rng = np.random.Generator(np.random.PCG64(0))
     memory = player.bind(player.start())
     assert choose.is_compiled(player.policy, empty_tally(3, 3), memory, rng)
+
+
+POLYTOPE = {"structure": "polytope", "observation": "bernoulli", "A": [[1, 1, 1]], "b": [2.2]}
+
+
+def test_of_a_policy_on_polytopes_the_programs_are_compiled_aside(monkeypatch, clock):
+    monkeypatch.setattr(player_module, "WAY", Way())
+    monkeypatch.setattr(barrier, "WAY", player_module.WAY)
+    monkeypatch.setattr(player_module, "SLOW", -1.0)
+    plain = Campaign.open("memory://", "c", instance=POLYTOPE, clock=clock)
+    assert player_module.WAY.aside
+    play(plain, 12)
+    campaign = Campaign.open("memory://", "c", instance=POLYTOPE, clock=clock)
+    campaign.prepare()
+    player_of(campaign)._compiling.join()
+    assert player_module.WAY.compiled
+    assert player_of(campaign)._step is choose
+    play(campaign, 12)
+    with campaign._journal.look() as one, plain._journal.look() as other:
+        assert fingerprint(one) == fingerprint(other)
+
+
+def test_the_compiling_process_compiles_programs(monkeypatch):
+    monkeypatch.setattr(player_module, "WAY", Way())
+    compile_module.main(json.dumps({"instance": POLYTOPE, "policy": {"name": "hgl"}}))
+    assert player_module.WAY.compiled
 
 
 def test_changes_of_arrays_are_bit_for_bit():

@@ -43,6 +43,18 @@ def test_a_page_is_written_from_a_run(gallery, tmp_path):
     assert "| `dueling` |" in index
 
 
+def test_the_same_command_goes_on_with_what_was_interrupted(gallery, tmp_path):
+    places = ["--results", str(tmp_path / "results"), "--docs", str(tmp_path / "docs")]
+    short = ["trials=4", "horizon=60", "block=2", "policies=['hgl', 'kl-ucb']"]
+    gallery.main(["unimodal", *short, *places])
+    parts = tmp_path / "results" / "unimodal" / "parts"
+    whole = {path.name: path.read_bytes() for path in parts.iterdir()}
+    for name in sorted(whole)[:5]:
+        (parts / name).unlink()
+    gallery.main(["unimodal", *places])
+    assert {path.name: path.read_bytes() for path in parts.iterdir()} == whole
+
+
 def row(policy, mean, median, worst, bound=5.0, trials=200):
     return Row("g", policy, 100, trials, mean, 0.1, median, 0, 0, 0, worst, 0, 0, bound)
 

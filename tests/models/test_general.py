@@ -246,3 +246,34 @@ def test_a_leader_that_nearly_always_succeeds_needs_no_exploration():
     memory.parameter[2] = 0.9
     model.rates(2, 0.01, memory, out)
     assert out.max() > 0.1
+
+
+@pytest.mark.parametrize("observation", ["poisson", "bernoulli"])
+def test_a_component_whose_mean_may_only_be_zero(observation):
+    """The first entry of λ is 0 in the whole polytope, and so is the first component's mean."""
+    instance = Polytope(
+        observation=observation,
+        A=[[1, 0, 0], [0, 1, 1]],
+        b=[0, 3],
+        means=[[0.3, 0, 0], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]],
+        theta=[0, 0.4, 0.7],
+    )
+    bound = instance.solve(1e-4)
+    assert bound.value == pytest.approx(5.607486 if observation == "poisson" else 2.59593, rel=1e-4)
+    for name in ("hgl", "ossb"):
+        simulate(instance, [name], 60, 3, seed=0, workers=1)
+    model, tally = instance.model(), told([0.0, 0.5, 0.6], [20, 20, 20])
+    memory = model.start()
+    model.project(tally, memory)
+    assert memory.estimate == pytest.approx([0.0, 0.5, 0.6], abs=1e-3)
+
+
+def test_regions_thinner_than_doubles_hold_are_no_error():
+    """An estimate at the end of the mean space, in the piece of convex means."""
+    concave = np.array([[1, -2, 1, 0, 0], [0, 1, -2, 1, 0], [0, 0, 1, -2, 1]], float)
+    instance = Union(
+        observation="bernoulli",
+        pieces=[{"A": sign * concave, "b": [0, 0, 0]} for sign in (1.0, -1.0)],
+        theta=[0.2, 0.6, 0.8, 0.7, 0.3],
+    )
+    simulate(instance, ["ossb"], 60, 1, seed=4, workers=1)

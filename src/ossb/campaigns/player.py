@@ -18,8 +18,10 @@ from numpy.random import Generator
 from ossb.arm_sets.table import ArmTable, RenamedTable
 from ossb.campaigns import arrays
 from ossb.campaigns.rosters import is_described, n_units, places, restricted
+from ossb.graves_lai.generic.way import WAY
 from ossb.kernels import kernel
 from ossb.policies import policy as make_policy
+from ossb.records import can_compile
 from ossb.tally import Decision, Tally, empty_tally
 
 SLOW = 2e-3  # seconds of an interpreted step from which on compiling is worth it
@@ -62,6 +64,9 @@ class Player:
         parameters = {key: value for key, value in chosen.items() if key != "name"}
         self.policy: Any = make_policy(str(chosen["name"]), self.instance, **parameters)
         self._template = self.policy.start()
+        self._compiles = can_compile(self.policy)
+        if not self._compiles:
+            WAY.aside = True  # no ask waits for a compiler
         self._step: Any = choose
         self._slow_steps = 0
         self._compiling: threading.Thread | None = None
@@ -139,8 +144,14 @@ class Player:
             self._compiling = None  # steps at play may still turn out slow
 
     def compile(self) -> None:
-        """Compile in this process, or take what is in the cache."""
-        self._step_as(choose.compiled)
+        """Compile in this process, or take what is in the cache.
+
+        Of a policy that is not made of records all through, what can be: its convex programs.
+        """
+        if self._compiles:
+            self._step_as(choose.compiled)
+        else:
+            WAY.compile()
 
     def _look_for_compiled(self) -> None:
         """Get compiled code, beside the asks: importing the compiler alone takes a second.
@@ -154,11 +165,13 @@ class Player:
             self._compiling.start()
 
     def _compile_beside(self) -> None:
-        arguments = self._first_step()
-        if not choose.is_compiled(*arguments):
+        if not self._is_cached():
             compile_aside(self.instance.to_dict(), self._chosen)
-        if choose.is_compiled(*arguments):  # otherwise no compiler, no cache: go on as before
-            self._step_as(choose.compiled)
+        if self._is_cached():  # otherwise no compiler, no cache: go on as before
+            self.compile()
+
+    def _is_cached(self) -> bool:
+        return choose.is_compiled(*self._first_step()) if self._compiles else WAY.is_cached()
 
     def _step_as(self, step: Any) -> None:
         step(*self._first_step())

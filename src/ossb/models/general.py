@@ -1,4 +1,4 @@
-"""Polytopes and unions of polytopes, as policies see them; interpreted, on numpy.
+"""Polytopes and unions of polytopes, as policies see them; on numpy, their programs apart.
 
 With m the empirical means and N the counts, the estimate minimises Σ_k N_k d(m_k, (M λ)_k) over
 the pieces, and the likelihood ratio against arm j is what that minimum rises by where j is to be

@@ -60,3 +60,20 @@ def test_a_corrector_that_goes_round_in_circles_is_left_out():
     weights = np.array([[499999.999, 956.198194, 158.730159]])
     outcome = minimise(batch, weights / 230.0, 1e-8)
     assert outcome.proved == pytest.approx(outcome.value, rel=1e-6)
+
+
+def test_without_proofs_the_solution_is_the_same():
+    batch = Batch(
+        GaussianDivergence(1.0),
+        np.zeros(1),
+        np.array([[2.0]]),
+        np.ones((1, 1, 1)),
+        -np.ones((1, 1, 1)),
+        np.array([[1.0]]),
+        np.zeros((1, 1, 1)),
+    )
+    proved = minimise(batch, np.ones((1, 1)), 1e-9)
+    plain = minimise(batch, np.ones((1, 1)), 1e-9, proving=False)
+    assert plain.point == proved.point
+    assert plain.value == proved.value
+    assert plain.proved == -np.inf

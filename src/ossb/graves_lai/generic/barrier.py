@@ -10,16 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ossb.graves_lai.generic.divergence import Divergence
-from ossb.graves_lai.generic.path import (
-    BEND,
-    DUAL,
-    POINT,
-    SLACK,
-    SLOPE,
-    Course,
-    course_of,
-    follow,
-)
+from ossb.graves_lai.generic.path import BEND, DUAL, POINT, SLACK, SLOPE, Course, course_of
+from ossb.graves_lai.generic.way import WAY
 
 _RANK = 1e-11
 _UNMOVED = 1e-9  # a row that changes by less, relatively, along a move does not change
@@ -81,7 +73,7 @@ def minimise(batch: Batch, weights: np.ndarray, tolerance: float, proving: bool 
     course = course_of(
         recast.theta, weights, recast.start, recast.slopes, recast.rows, recast.room, recast.anchor
     )
-    follow.compiled(batch.divergence.kind, batch.divergence.precision, tolerance, course)
+    WAY.go(batch.divergence.kind, batch.divergence.precision, tolerance, course)
     outcome = _finished(recast, weights, course, proving)
     # at the end of its space a mean may count without any curvature
     counts = ((recast.slopes != 0) & (weights > 0)[..., None]).any(axis=1)
@@ -128,8 +120,9 @@ def _whitening(batch: Batch, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def value_at(batch: Batch, weights: np.ndarray, point: np.ndarray) -> np.ndarray:
-    means = batch.theta + batch.changes(point)
-    each = batch.divergence.value(np.broadcast_to(batch.theta, means.shape), means)
+    divergence = batch.divergence
+    means = np.clip(batch.theta + batch.changes(point), divergence.lowest, divergence.highest)
+    each = divergence.value(np.broadcast_to(batch.theta, means.shape), means)
     return np.asarray(np.where(weights > 0, weights * each, 0.0).sum(axis=1))
 
 

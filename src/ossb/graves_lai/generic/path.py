@@ -67,12 +67,8 @@ def refresh(kind: int, precision: float, a: int, course: Course) -> float:
         theta, load = course.truth[k], course.loads[a, k]
         # a mean at the very end of its space would give 0 · ∞
         mean = min(max(theta + change, lowest), highest)
-        if kind == GAUSSIAN:
-            state[a, SLOPE, k] = load * precision * change
-            state[a, BEND, k] = load * precision
-        else:
-            state[a, SLOPE, k] = load * slope_at(kind, precision, theta, mean)
-            state[a, BEND, k] = load * bend_at(kind, precision, theta, mean)
+        state[a, SLOPE, k] = load * slope_at(kind, precision, theta, mean)
+        state[a, BEND, k] = load * bend_at(kind, precision, theta, mean)
         for j in range(moves.shape[2]):
             columns[a, GRADIENT, j] += state[a, SLOPE, k] * moves[a, k, j]
     for j in range(moves.shape[2]):
@@ -82,8 +78,10 @@ def refresh(kind: int, precision: float, a: int, course: Course) -> float:
             columns[a, RESIDUAL, j] += rows[a, DUAL, i] * walls[a, i, j]
     greatest = 0.0
     for j in range(moves.shape[2]):
-        if not abs(columns[a, RESIDUAL, j]) <= greatest:  # also where it is no number
-            greatest = abs(columns[a, RESIDUAL, j])
+        size = abs(columns[a, RESIDUAL, j])
+        if math.isnan(size):
+            return size
+        greatest = max(greatest, size)
     return greatest
 
 
@@ -95,6 +93,10 @@ def value_of(kind: int, precision: float, a: int, course: Course) -> float:
         if course.loads[a, k] > 0.0:
             theta = course.truth[k]
             mean = theta + course.by_component[a, CHANGE, k]
+            if kind != GAUSSIAN:  # rounding may carry it out of its space
+                mean = max(mean, 0.0)
+            if kind == BERNOULLI:
+                mean = min(mean, 1.0)
             total += course.loads[a, k] * divergence_at(kind, precision, theta, mean)
     return total
 
@@ -122,7 +124,7 @@ def factor_system(a: int, course: Course) -> bool:
                 system[j, i] += tilted * walls[a, k, i]
     for j in range(n):
         diagonal = system[j, j] + _RIDGE * system[j, j]
-        if not diagonal > 0.0:
+        if diagonal <= 0.0:
             diagonal = 1.0  # directions that nothing depends on
         system[j, j] = diagonal
         columns[a, SCALE, j] = 1.0 / math.sqrt(diagonal)
@@ -233,7 +235,7 @@ def set_out(kind: int, precision: float, a: int, course: Course) -> float:
 
 
 @kernel
-def is_done(a: int, greatest: float, gap: float, value: float, tolerance: float) -> bool:
+def is_done(greatest: float, gap: float, value: float, tolerance: float) -> bool:
     """Whether the gap is small, and so is what the residual can cost: half its square."""
     small = greatest <= 0.1 * math.sqrt(tolerance * max(value, 0.0))
     return gap <= tolerance * value and small
@@ -254,9 +256,9 @@ def follow(kind: int, precision: float, tolerance: float, course: Course) -> Non
             value = 0.0
             for k in range(state.shape[2]):
                 value += 0.5 * state[a, SLOPE, k] * state[a, CHANGE, k]
-            if is_done(a, greatest, gap, value, tolerance):
+            if is_done(greatest, gap, value, tolerance):
                 value = min(value, value_of(kind, precision, a, course))
-                if is_done(a, greatest, gap, value, tolerance):
+                if is_done(greatest, gap, value, tolerance):
                     break
             # further down the barrier's terms would drown the curvature of f
             floor = 0.1 * tolerance * value / m

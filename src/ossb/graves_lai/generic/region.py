@@ -50,6 +50,12 @@ class Region:
     def n_bounds(self) -> int:
         return int(self.rows.shape[0])
 
+    @property
+    def clear(self) -> float:
+        """The least slack, at the middle, of the rows that have any."""
+        slacks = (self.slacks - self.rows @ self.middle)[~self.tight]
+        return min(float(slacks.min(initial=np.inf)), float(self.gain @ self.middle - self.need))
+
 
 def region_of(program: Program, piece: int, arm: int) -> Region | Dual:
     """The region of an alternative, or the proof that it is empty."""
@@ -73,7 +79,10 @@ def region_of(program: Program, piece: int, arm: int) -> Region | Dual:
             f"be learnable: with arm {arm} best, a parameter looks the same to every arm, so "
             "no exploration can tell it apart and C(θ) is infinite",
         )
-    return _region(program, piece, arm, scale, shape, tight, proof, middle)
+    region = _region(program, piece, arm, scale, shape, tight, proof, middle)
+    if not region.clear > 0:
+        raise CertificationError(f"arm {arm} in piece {piece}: no interior that doubles can hold")
+    return region
 
 
 def region_near(program: Program, held: Region, inside: np.ndarray) -> Region | None:
@@ -88,11 +97,7 @@ def region_near(program: Program, held: Region, inside: np.ndarray) -> Region | 
     region = _region(
         program, held.piece, held.arm, held.scale, shape, held.tight, held.tight_proof, moved
     )
-    room = min(
-        float((region.slacks - region.rows @ region.middle).min(initial=np.inf)),
-        float(region.gain @ region.middle - region.need),
-    )
-    return region if room > STILL_INSIDE else None
+    return region if region.clear > STILL_INSIDE else None
 
 
 def _region(

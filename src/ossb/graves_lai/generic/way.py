@@ -1,0 +1,70 @@
+"""How the kernel of convex programs is run: as it stands, until compiled code pays.
+
+Both give the same, bit for bit.  A few small programs take less time than it takes to import a
+compiler; large ones, and those of a policy round after round, are worth one.
+"""
+
+import numpy as np
+
+from ossb.graves_lai.generic.path import Course, course_of, follow
+
+# Operations of a step of all programs, of which about 100,000 take a second interpreted.
+AHEAD = 50  # calls of the same size that are still to come, for all we know
+SOON = 50_000  # so many ahead: see whether compiled code is in the cache
+MANY = 300_000  # so many ahead: compile now
+WORTH = 200_000  # so many behind: compile now
+
+
+class Way:
+    """Counts what was run interpreted, and turns to compiled code in time."""
+
+    def __init__(self) -> None:
+        self.spent = 0
+        self.compiled = False
+        self.aside = False  # whether compiling is left to others: who asks here may not wait
+        self._looked = False
+
+    def go(self, kind: int, precision: float, tolerance: float, course: Course) -> None:
+        """Bring every program to a relative gap."""
+        if not self.compiled:
+            self._consider(_size(course))
+        run = follow.compiled if self.compiled else follow
+        run(kind, precision, tolerance, course)
+
+    def is_cached(self) -> bool:
+        """Whether compiled code would run at once."""
+        return follow.is_compiled(*_example())
+
+    def compile(self) -> None:
+        """Compile, or take what is in the cache."""
+        follow.compiled(*_example())
+        self.compiled = True
+
+    def _consider(self, size: int) -> None:
+        ahead = self.spent + AHEAD * size
+        if ahead > SOON and not self._looked:
+            self._looked = True
+            self.compiled = self.is_cached()
+        if not self.aside and (ahead > MANY or self.spent > WORTH):
+            self.compiled = True
+        self.spent += size
+
+
+def _size(course: Course) -> int:
+    """About as many operations as a step of every program has."""
+    count, components, columns = course.moves.shape
+    return int(count * (components + course.walls.shape[1]) * columns * columns)
+
+
+def _example() -> tuple[int, float, float, Course]:
+    """Arguments of the kernel: minimise y² / 2 subject to y ≤ 1."""
+    one = np.ones((1, 1))
+    return (
+        0,
+        1.0,
+        1e-6,
+        course_of(np.zeros(1), one, 0 * one, one[None], one[None], one, 0 * one[None]),
+    )
+
+
+WAY = Way()
