@@ -13,7 +13,7 @@ from ossb.campaigns.arrays import apply, changes, leaves, packed, rebuilt, unpac
 from ossb.campaigns.player import Player, choose
 from ossb.campaigns.snapshots import fingerprint
 from ossb.graves_lai.generic import barrier
-from ossb.graves_lai.generic.way import Way
+from ossb.graves_lai.generic.way import WORTH, Way
 from ossb.instances import from_dict
 from ossb.tally import empty_tally
 
@@ -99,10 +99,11 @@ POLYTOPE = {"structure": "polytope", "observation": "bernoulli", "A": [[1, 1, 1]
 def test_of_a_policy_on_polytopes_the_programs_are_compiled_aside(monkeypatch, clock):
     monkeypatch.setattr(player_module, "WAY", Way())
     monkeypatch.setattr(barrier, "WAY", player_module.WAY)
-    monkeypatch.setattr(player_module, "SLOW", -1.0)
     plain = Campaign.open("memory://", "c", instance=POLYTOPE, clock=clock)
-    assert player_module.WAY.aside
+    player_module.WAY.spent = 10 * WORTH
     play(plain, 12)
+    assert not player_module.WAY.compiled  # no ask waited for that
+    monkeypatch.setattr(player_module, "SLOW", -1.0)
     campaign = Campaign.open("memory://", "c", instance=POLYTOPE, clock=clock)
     campaign.prepare()
     player_of(campaign)._compiling.join()

@@ -276,4 +276,5 @@ def test_regions_thinner_than_doubles_hold_are_no_error():
         pieces=[{"A": sign * concave, "b": [0, 0, 0]} for sign in (1.0, -1.0)],
         theta=[0.2, 0.6, 0.8, 0.7, 0.3],
     )
-    simulate(instance, ["ossb"], 60, 1, seed=4, workers=1)
+    outcome = simulate(instance, ["ossb"], 60, 1, seed=4, workers=1)
+    assert 0.0 <= outcome["ossb"].regret[0] <= 60 * 0.6

@@ -65,8 +65,6 @@ class Player:
         self.policy: Any = make_policy(str(chosen["name"]), self.instance, **parameters)
         self._template = self.policy.start()
         self._compiles = can_compile(self.policy)
-        if not self._compiles:
-            WAY.aside = True  # no ask waits for a compiler
         self._step: Any = choose
         self._slow_steps = 0
         self._compiling: threading.Thread | None = None
@@ -105,7 +103,8 @@ class Player:
         seen = self.view(tally)
         self._look_for_compiled()
         started = time.thread_time()
-        decision = self._step(self.policy, seen, memory, rng)
+        with WAY.aside():  # no ask waits for a compiler
+            decision = self._step(self.policy, seen, memory, rng)
         if self._step is choose and time.thread_time() - started > SLOW:
             self._slow_steps += 1
         arm = int(decision.arm)
@@ -134,7 +133,8 @@ class Player:
             tally.means[:] = sign * rng.uniform(0.2, 0.8, tally.means.size)
             started = time.thread_time()
             try:
-                choose(policy, tally, memory, rng)
+                with WAY.aside():
+                    choose(policy, tally, memory, rng)
             except Exception:  # made-up means say nothing about the policy at play
                 break
             slow = slow or time.thread_time() - started > SLOW

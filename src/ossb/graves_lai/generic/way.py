@@ -4,6 +4,10 @@ Both give the same, bit for bit.  A few small programs take less time than it ta
 compiler; large ones, and those of a policy round after round, are worth one.
 """
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from ossb.graves_lai.generic.path import Course, course_of, follow
@@ -21,8 +25,8 @@ class Way:
     def __init__(self) -> None:
         self.spent = 0
         self.compiled = False
-        self.aside = False  # whether compiling is left to others: who asks here may not wait
         self._looked = False
+        self._here = threading.local()
 
     def go(self, kind: int, precision: float, tolerance: float, course: Course) -> None:
         """Bring every program to a relative gap."""
@@ -30,6 +34,16 @@ class Way:
             self._consider(_size(course))
         run = follow.compiled if self.compiled else follow
         run(kind, precision, tolerance, course)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """In this thread, leave compiling to others: who asks here may not wait."""
+        before = self._is_aside()
+        self._here.aside = True
+        try:
+            yield
+        finally:
+            self._here.aside = before
 
     def is_cached(self) -> bool:
         """Whether compiled code would run at once."""
@@ -40,14 +54,19 @@ class Way:
         follow.compiled(*_example())
         self.compiled = True
 
+    def _is_aside(self) -> bool:
+        return bool(getattr(self._here, "aside", False))
+
     def _consider(self, size: int) -> None:
-        ahead = self.spent + AHEAD * size
+        ahead, behind = self.spent + AHEAD * size, self.spent
+        self.spent += size
+        if self._is_aside():  # to import a compiler alone takes a second
+            return
         if ahead > SOON and not self._looked:
             self._looked = True
             self.compiled = self.is_cached()
-        if not self.aside and (ahead > MANY or self.spent > WORTH):
+        if ahead > MANY or behind > WORTH:
             self.compiled = True
-        self.spent += size
 
 
 def _size(course: Course) -> int:
