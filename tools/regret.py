@@ -1,11 +1,13 @@
 """Play the regret grid, and write its page.
 
     python tools/regret.py [PART ...] [--share 0.1] [--long-share 0.1] [--variants-share 0.1]
-        [--workers 2]
+        [--workers 2] [--afresh]
 
 Without parts, all of them.  What is missing is played into ``results/regret``; the same command
-again goes on where it stopped, and a larger share adds trials.  The page, ``docs/regret.md``, is
-of all that is there, with its counts.
+again goes on where it stopped, and a larger share adds trials.  A row for each policy in each cell
+is kept in ``docs/regret.csv``, in the place of one with no more trials: machines and days may share
+the grid, each playing parts of it (``--afresh`` leaves out the rows that are there).  The page,
+``docs/regret.md``, is of all these rows, with their counts.
 """
 
 import argparse
@@ -13,14 +15,25 @@ from pathlib import Path
 
 import regret_page
 from ossb.cli.playing import play as watched
+from ossb.errors import InputError
 from ossb.experiments.costs import round_costs
-from ossb.experiments.grid import DEFAULT, long_part, part, part_names, variants_part
-from ossb.experiments.ratios import GridCell, grid_cells, scores
+from ossb.experiments.grid import (
+    DEFAULT,
+    long_part,
+    part,
+    part_names,
+    variant_labels,
+    variants_part,
+)
+from ossb.experiments.played import PlayedCell, played_cells, standings
+from ossb.experiments.ratios import grid_cells, scores
 from ossb.experiments.results import Results
+from ossb.experiments.standings import Standing, merged, read_standings, write_standings
 
 ROOT = Path(__file__).resolve().parents[1]
 DRAWN_DPI = 120
 COLOURS = 64
+TABLE = "regret.csv"
 LONG, VARIANTS = "-long", "-variants"  # what folders of other runs of a part end in
 
 
@@ -57,18 +70,28 @@ def played(folder: Path, *ends: str) -> list[Results]:
     return there
 
 
-def with_default(variants: list[GridCell], cells: list[GridCell]) -> list[GridCell]:
-    """Cells of variants, with the default's own regrets in them."""
-    own = {(cell.group, cell.horizon): cell.regrets[DEFAULT] for cell in cells}
-    return [
-        GridCell(cell.group, cell.horizon, {**cell.regrets, DEFAULT: own[cell.group, cell.horizon]})
-        for cell in variants
-        if (cell.group, cell.horizon) in own
+def standings_of(folder: Path) -> list[Standing]:
+    """A row for each policy, and each variant of the default, in each cell that is there."""
+    parts = played(folder, "", LONG)
+    cells = played_cells(parts)
+    own = {
+        (cell.group, cell.horizon): cell.regrets[DEFAULT]
+        for cell in cells
+        if DEFAULT in cell.regrets
+    }
+    variants = [
+        PlayedCell(*spot, {DEFAULT: own[spot], **cell.regrets})
+        for cell in played_cells(played(folder, VARIANTS))
+        if (spot := (cell.group, cell.horizon)) in own
+    ]
+    rows = standings(variants, DEFAULT, {})
+    return standings(cells, DEFAULT, round_costs(parts)) + [
+        row for row in rows if row.policy != DEFAULT
     ]
 
 
-def write(folder: Path, docs: Path) -> None:
-    """The page and its picture."""
+def write(rows: list[Standing], docs: Path) -> None:
+    """The table of all rows, the page and its picture."""
     from io import BytesIO
 
     from PIL import Image
@@ -76,18 +99,21 @@ def write(folder: Path, docs: Path) -> None:
     from ossb.figures.canvas import paper_style
     from ossb.figures.heat_map import draw_ratios
 
-    parts = played(folder, "", LONG)
-    cells = [cell for cell in grid_cells(parts) if DEFAULT in cell.regrets]
-    variants = with_default(grid_cells(played(folder, VARIANTS)), cells)
+    docs.mkdir(parents=True, exist_ok=True)
+    write_standings(rows, docs / TABLE)
+    rows = read_standings(docs / TABLE)  # the page is of what is kept, digit for digit
+    names = variant_labels()
+    cells = grid_cells([row for row in rows if row.policy not in names], DEFAULT)
+    beside = [row for row in rows if row.policy in (DEFAULT, *names)]
+    variants = [cell for cell in grid_cells(beside, DEFAULT) if len(cell.standings) > 1]
     order = [score.policy for score in scores(cells, DEFAULT)]
     drawn = BytesIO()
     with paper_style():
         draw_ratios(cells, order).savefig(drawn, format="png", dpi=DRAWN_DPI)
     picture = Image.open(drawn).convert("RGB")
     few = picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    docs.mkdir(parents=True, exist_ok=True)
     few.save(docs / "regret.png", optimize=True)
-    (docs / "regret.md").write_text(regret_page.page(cells, round_costs(parts), variants), "utf-8")
+    (docs / "regret.md").write_text(regret_page.page(cells, variants), "utf-8")
     print(f"wrote {docs / 'regret.md'}", flush=True)
 
 
@@ -99,11 +125,17 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--variants-share", type=float, default=1.0, help="of hgl's variants")
     parser.add_argument("--results", type=Path, default=ROOT / "results" / "regret")
     parser.add_argument("--docs", type=Path, default=ROOT / "docs")
+    parser.add_argument("--afresh", action="store_true", help="without the rows kept in docs")
     parser.add_argument("--workers", type=int, default=0, help="processes; 0 takes all cores")
     said = parser.parse_args(arguments)
     shares = said.share, said.long_share, said.variants_share
+    kept = said.docs / TABLE
+    rows = read_standings(kept) if kept.exists() and not said.afresh else []
     play(said.parts or part_names(), said.results, *shares, said.workers)
-    write(said.results, said.docs)
+    rows = merged(rows, standings_of(said.results))
+    if not rows:
+        raise InputError("results", "hold finished cells", str(said.results))
+    write(rows, said.docs)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,11 @@
 """The page of the regret grid, from its cells; no number on it is typed by hand."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-import numpy as np
-
-from ossb.experiments.cells import label_of
-from ossb.experiments.grid import DEFAULT, VARIANTS
-from ossb.experiments.policies import own_parameters
+from ossb.experiments.grid import DEFAULT, variant_labels
 from ossb.experiments.ratios import Contest, GridCell, Score, contests, scores
-from ossb.experiments.statistics import Summary, summary
+from ossb.experiments.standings import Standing
 
 MARK = "<!-- written by tools/regret.py -->"
 DRAWN = ("thompson", "linear-thompson:scale=posterior", "combinatorial-thompson", "double-thompson")
@@ -26,19 +22,20 @@ far it has been played, and with how many trials, stands in its tables: a policy
 not in one has not been. Finite sets and unions are not in it. [HGL](hgl.md) has instances outside
 the grid on which `hgl` is not the best.
 
+Every row is in [one table](regret.csv), with its paired comparison to `hgl`. What is played is
+added to that table, in the place of rows with no more trials, so that the grid may be played piece
+by piece, on any machine. Rows whose trials were no longer at hand when the table was begun have
+errors of differences as if noise were not shared, and tails at some horizons only.
+
 A *cell* is a group of instances at one horizon. A policy's *ratio* is its mean regret over that of
-the best *other* policy in the cell, on the trials that both have: below 1 it is the best of all.
-Which other policy is the best is decided by the same trials, which flatters it a little. Policies
-that are told the horizon are told that of the cell.
+the best *other* policy in the cell, each taken on the trials that it shares with `hgl`: below 1 it
+is the best of all. Which other policy is the best is decided by the same trials, which flatters it
+a little. Policies that are told the horizon are told that of the cell.
 """
 
 
-def page(
-    cells: Sequence[GridCell],
-    costs: Mapping[tuple[str, str], float],
-    variants: Sequence[GridCell] = (),
-) -> str:
-    """The whole page; ``costs`` are CPU microseconds of a round by group and policy."""
+def page(cells: Sequence[GridCell], variants: Sequence[GridCell] = ()) -> str:
+    """The whole page."""
     found, fights = scores(cells, DEFAULT), contests(cells, DEFAULT)
     lines = ["# The regret grid", "", MARK, "", INTRODUCTION]
     lines += ["## The default", "", *_default(cells, found, fights), ""]
@@ -55,7 +52,7 @@ def page(
     lines += ["## Every cell", ""]
     for group in dict.fromkeys(cell.group for cell in cells):
         own = [cell for cell in cells if cell.group == group]
-        lines += [f"### {group}", "", *_group(own, costs), ""]
+        lines += [f"### {group}", "", *_group(own), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -65,7 +62,9 @@ def power(horizon: int) -> str:
 
 
 def said(value: float, digits: int) -> str:
-    """A number to so many digits, without an exponent where it is large."""
+    """A number to so many digits, without an exponent where it is large; a dash for none."""
+    if math.isnan(value):
+        return "–"
     return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
 
 
@@ -119,7 +118,7 @@ def _worst(cells: Sequence[GridCell]) -> list[str]:
         return ["It is the best in every cell."]
     lines = ["| cell | ratio | best other | trials |", "|---|---|---|---|"]
     for cell, ratio in pairs[:WORST_CELLS]:
-        shared = cell.shared(DEFAULT, ratio.other)[0].size
+        shared = cell.standings[ratio.other].shared
         lines.append(
             f"| {cell.group}, {power(cell.horizon)} | {ratio.value:.2f} ± {ratio.sem:.2f} | "
             f"`{ratio.other}` | {shared} |"
@@ -173,14 +172,12 @@ def _variants(cells: Sequence[GridCell]) -> list[str]:
         f"| variant | {heads} | all cells | worst cell | best cell | trials |",
         "|---" * (len(horizons) + 5) + "|",
     ]
-    for parameters in VARIANTS:
-        name = label_of(DEFAULT, own_parameters(DEFAULT, parameters))
+    for name in variant_labels():
         found = []
         for cell in cells:
-            if name in cell.regrets:
-                own, usual = cell.shared(name, DEFAULT)
-                if own.size and usual.mean() > 0:
-                    found.append((float(own.mean() / usual.mean()), cell, own.size))
+            own = cell.standings.get(name)
+            if own is not None and own.reference > 0:
+                found.append((own.relative, cell, own.shared))
         if not found:
             continue
         means = [_mean([value for value, cell, _ in found if cell.horizon == t]) for t in horizons]
@@ -211,15 +208,13 @@ def _tails(cells: Sequence[GridCell]) -> list[str]:
     for group in dict.fromkeys(cell.group for cell in cells):
         # of the horizons with most trials, the longest
         own = [cell for cell in cells if cell.group == group]
-        cell = max(own, key=lambda cell: (len(cell.regrets[DEFAULT]), cell.horizon))
-        most = len(cell.regrets[DEFAULT])
-        whole = GridCell(
-            group, cell.horizon, {k: v for k, v in cell.regrets.items() if len(v) == most}
-        )
-        drawn = next((name for name in reversed(DRAWN) if name in whole.regrets), None)
+        cell = max(own, key=lambda cell: (cell.standings[DEFAULT].trials, cell.horizon))
+        most = cell.standings[DEFAULT].trials
+        whole = {name: row for name, row in cell.standings.items() if row.trials == most}
+        drawn = next((name for name in reversed(DRAWN) if name in whole), None)
+        best = GridCell(group, cell.horizon, whole).best_other(DEFAULT)
         entries = [
-            "–" if name is None else _tail(name, summary(whole.values(name)))
-            for name in (DEFAULT, drawn, whole.best_other(DEFAULT))
+            "–" if name is None else _tail(name, whole[name]) for name in (DEFAULT, drawn, best)
         ]
         lines.append(f"| {group}, {power(cell.horizon)} | {most} | {' | '.join(entries)} |")
     return [
@@ -230,37 +225,33 @@ def _tails(cells: Sequence[GridCell]) -> list[str]:
     ]
 
 
-def _tail(name: str, found: Summary) -> str:
+def _tail(name: str, found: Standing) -> str:
     told = f"{said(found.mean, 3)} ({said(found.p99, 3)}, {said(found.worst, 3)})"
     return told if name == DEFAULT else f"`{name}` {told}"
 
 
-def _group(cells: Sequence[GridCell], costs: Mapping[tuple[str, str], float]) -> list[str]:
-    names = dict.fromkeys(name for cell in cells for name in cell.regrets)
+def _group(cells: Sequence[GridCell]) -> list[str]:
+    names = dict.fromkeys(name for cell in cells for name in cell.standings)
     heads = " | ".join(f"T = {power(cell.horizon)}" for cell in cells)
     lines = [
         f"| policy | {heads} | trials | p99 | worst | µs |",
         "|---" * (len(cells) + 5) + "|",
     ]
-    last = {name: [c for c in cells if name in c.regrets][-1] for name in names}
-    order = sorted(names, key=lambda n: (-last[n].horizon, float(np.mean(last[n].values(n)))))
-    for name in order:
+    last = {n: [c.standings[n] for c in cells if n in c.standings][-1] for n in names}
+    for name in sorted(names, key=lambda n: (-last[n].horizon, last[n].mean)):
         entries, trials = [], []
         for cell in cells:
-            if name not in cell.regrets:
+            if name not in cell.standings:
                 entries.append("–")
                 continue
-            found, ratio = summary(cell.values(name)), cell.ratio(name)
+            found, ratio = cell.standings[name], cell.ratio(name)
             against = "" if ratio is None else f" ({ratio.value:.2f})"
             entries.append(f"{said(found.mean, 4)} ± {said(found.sem, 2)}{against}")
             trials.append(found.trials)
         counts = ", ".join(str(n) for n in dict.fromkeys(trials))
-        ends = summary(last[name].values(name))
         told = " | ".join(entries)
-        tail = f"{said(ends.p99, 4)} | {said(ends.worst, 4)}"
-        cost = costs.get((cells[0].group, name))
-        spent = "–" if cost is None else said(cost, 2)
-        lines.append(f"| `{name}` | {told} | {counts} | {tail} | {spent} |")
+        tail = f"{said(last[name].p99, 4)} | {said(last[name].worst, 4)}"
+        lines.append(f"| `{name}` | {told} | {counts} | {tail} | {said(last[name].cost, 2)} |")
     return [
         *lines,
         "",

@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from docs_pages import ROOT
+from ossb.errors import InputError
+from ossb.experiments.standings import read_standings
 
 
 @pytest.fixture
@@ -58,14 +60,24 @@ def test_a_page_is_written_from_a_run(regret, monkeypatch, tmp_path, capsys):
     row = rf"^\| unimodal, tree of nine \| {entry} \| {entry} \| {entry} \|$"
     assert re.search(row, page, re.MULTILINE)
     mean = r"[\d.]+ ± [\d.e-]+ \([\d.]+\)"
-    row = rf"^\| `hgl` \| {mean} \| {mean} \| {mean} \| 10, 5 \| [\d.]+ \| [\d.]+ \| [\d.]+ \|$"
+    row = rf"^\| `hgl` \| {mean} \| {mean} \| {mean} \| 10, 5 \| [\d.]+ \| [\d.]+ \| [\d,.]+ \|$"
     assert re.search(row, page, re.MULTILINE)
     row = r"^\| `hgl:front=0.0` \| ([\d.]+ \| ){3}.* \| 5 \|$"
     assert re.search(row, page, re.MULTILINE)
     assert 1_000 < (tmp_path / "docs" / "regret.png").stat().st_size < 100_000
 
+    # from the rows alone, where the trials are no longer at hand
+    none = ["--share", "0", "--long-share", "0", "--variants-share", "0"]
+    elsewhere = ["--results", str(tmp_path / "elsewhere"), "--docs", str(tmp_path / "docs")]
+    regret.main([*none, *elsewhere])
+    assert (tmp_path / "docs" / "regret.md").read_text("utf-8") == page
+    with pytest.raises(InputError, match="`results` must hold finished cells"):
+        regret.main([*none, *elsewhere, "--afresh"])
 
-def test_the_page_kept_here_is_of_the_grid():
-    text = (ROOT / "docs" / "regret.md").read_text("utf-8")
-    assert "written by tools/regret.py" in text
-    assert 1_000 < (ROOT / "docs" / "regret.png").stat().st_size < 300_000
+
+def test_the_page_kept_here_is_of_the_rows_kept_here(regret, tmp_path):
+    docs = ROOT / "docs"
+    regret.write(read_standings(docs / "regret.csv"), tmp_path)
+    for name in ("regret.csv", "regret.md"):
+        assert (tmp_path / name).read_text("utf-8") == (docs / name).read_text("utf-8")
+    assert 1_000 < (docs / "regret.png").stat().st_size < 300_000

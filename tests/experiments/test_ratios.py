@@ -1,23 +1,19 @@
 """Ratios to the best other policy, against hand counts."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from ossb.experiments.definition import parse
-from ossb.experiments.ratios import GridCell, contests, grid_cells, scores
-from ossb.experiments.results import Results
-from ossb.experiments.run import run
+from ossb.experiments.played import PlayedCell, standings
+from ossb.experiments.ratios import contests, grid_cells, scores
+from ossb.experiments.statistics import paired
 
 
 def cell(group="g", horizon=1000, **regrets):
-    return GridCell(
-        group,
-        horizon,
-        {name: {(0, i): float(v) for i, v in enumerate(vs)} for name, vs in regrets.items()},
-    )
+    """A cell of regrets by policy, with ``a`` for the reference."""
+    trials = {name: {(0, i): float(v) for i, v in enumerate(vs)} for name, vs in regrets.items()}
+    return grid_cells(standings([PlayedCell(group, horizon, trials)], "a", {}), "a")[0]
 
 
 def test_a_ratio_is_to_the_best_other_policy_on_shared_trials():
@@ -28,6 +24,14 @@ def test_a_ratio_is_to_the_best_other_policy_on_shared_trials():
     assert found.ratio("c").other == "a"
     assert found.ratio("c").value == pytest.approx(4.5)  # 9 / 2, over the first two trials
     assert cell(a=[1.0]).ratio("a") is None
+    assert cell(a=[0.0, 0.0], b=[1.0, 2.0]).ratio("b") is None  # over nothing
+
+
+def test_two_others_are_compared_through_the_reference():
+    found = cell(a=[4, 2, 9, 9], b=[1, 1], c=[4, 4, 9, 9])
+    assert found.ratio("c").other == "b"
+    assert found.ratio("c").value == pytest.approx((26 / 24) / (2 / 6))
+    assert found.ratio("a").value == pytest.approx(3.0)
 
 
 def test_the_error_of_a_ratio_is_that_of_paired_trials():
@@ -72,39 +76,15 @@ def test_contests_are_corrected_for_all_of_the_grid():
     assert clear[-1].difference == pytest.approx(2.0, abs=0.1)
 
 
-def test_cells_come_from_folders(tmp_path):
-    experiment = parse(
-        {
-            "name": "grid",
-            "horizon": 200,
-            "horizons": [100, 200],
-            "trials": 3,
-            "block": 2,
-            "policies": [
-                "thompson",
-                {"name": "lse", "horizon": 100},
-                {"name": "lse", "horizon": 200, "slope": 0.2},
-            ],
-            "instances": [
-                {"group": "lines", "structure": "unimodal", "observation": "gaussian", "theta": t}
-                for t in ([0.1, 0.5, 0.2], [0.6, 0.5, 0.2])
-            ],
-        }
-    )
-    run(experiment, tmp_path / "grid", compiled=False)
-    found = grid_cells([Results(tmp_path / "grid")])
-    assert [(c.group, c.horizon) for c in found] == [("lines", 100), ("lines", 200)]
-    assert set(found[0].regrets) == {"thompson", "lse"}  # told 100
-    assert set(found[1].regrets) == {"thompson", "lse:slope=0.2"}  # told 200
-    curves = Results(tmp_path / "grid").curves
-    _, regret = curves["lines", "thompson"]
-    assert sorted(found[1].values("thompson")) == sorted(regret[:, -1])
-    assert len(found[1].regrets["thompson"]) == 6
-    alone = replace(experiment, instances=experiment.instances[1:], policies=(("imed", {}),))
-    run(alone, tmp_path / "alone", compiled=False)
-    both = grid_cells([Results(tmp_path / name) for name in ("grid", "alone")])
-    assert set(both[1].regrets) == {"thompson", "lse:slope=0.2", "imed"}
-    for entry in Results(tmp_path / "grid").ledger.index():
-        if entry["policy"] == "thompson" and entry["instance"] == 1:
-            (tmp_path / "grid" / "parts" / f"{entry['part']}.parquet").unlink()
-    assert "thompson" not in grid_cells([Results(tmp_path / "grid")])[0].regrets
+def test_a_contest_is_that_of_paired_trials():
+    rng = np.random.default_rng(3)
+    own = rng.exponential(1.0, 40)
+    other = own + rng.normal(0.3, 1.0, 40)
+    (found,) = contests([cell(a=own, b=other)], "a")
+    assert found[2:] == pytest.approx(paired(other - own))
+
+
+def test_cells_without_the_reference_do_not_count():
+    rows = cell("g", 10, a=[1, 2], b=[2, 3]).standings
+    assert grid_cells([rows["b"]], "a") == []
+    assert [c.horizon for c in grid_cells(rows.values(), "a")] == [10]

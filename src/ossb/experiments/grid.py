@@ -73,6 +73,11 @@ def variants_part(name: str, share: float = 1.0) -> Experiment | None:
     return _shared(replace(experiment, policies=policies), share)
 
 
+def variant_labels() -> list[str]:
+    """Variants of the default policy as they are written on a command line."""
+    return [label_of(DEFAULT, own_parameters(DEFAULT, parameters)) for parameters in VARIANTS]
+
+
 def told_horizon(name: str, parameters: dict[str, Any]) -> int | None:
     """The horizon that a policy is told; None for one that plays at any."""
     known = POLICIES[name].parameters if ":" not in name else {}

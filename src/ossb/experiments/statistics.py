@@ -123,11 +123,15 @@ class Paired(NamedTuple):
 
 def paired(differences: np.ndarray) -> Paired:
     """Test of one difference per trial; one trial, or none that differs, tells nothing."""
-    count, mean = differences.size, float(differences.mean())
-    sem = float(standard_error(differences))
+    mean, sem = float(differences.mean()), float(standard_error(differences))
+    return Paired(mean, sem, student(mean, sem, differences.size))
+
+
+def student(mean: float, sem: float, count: int) -> float:
+    """The two-sided test that the mean of so many differences, with its error, is zero."""
     if count < 2 or mean == 0:
-        return Paired(mean, sem, 1.0)
-    return Paired(mean, sem, 2.0 * float(stdtr(count - 1, -abs(mean) / sem)) if sem > 0 else 0.0)
+        return 1.0
+    return 2.0 * float(stdtr(count - 1, -abs(mean) / sem)) if sem > 0 else 0.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -47,8 +47,8 @@ def ratios_to_best(cells: Sequence[GridCell], policies: Sequence[str]) -> np.nda
     table = np.full((len(cells), len(policies)), np.nan)
     for i, cell in enumerate(cells):
         for k, policy in enumerate(policies):
-            if policy in cell.regrets:
-                table[i, k] = cell.values(policy).mean()
+            if policy in cell.standings:
+                table[i, k] = cell.standings[policy].relative
     return np.maximum(table / np.nanmin(table, axis=1, keepdims=True), 1.0)
 
 

@@ -1,0 +1,127 @@
+"""How policies stand in the cells of a grid: one row each, beside a reference policy.
+
+A row is all of its trials that tables need, so that rows of trials played at different times and
+on different machines can be put together, and kept in a small file of text.
+"""
+
+import csv
+import math
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from ossb.errors import InputError
+
+DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One policy in one cell, a group of instances at one horizon.
+
+    Parameters
+    ----------
+    trials, mean, sem, p99, worst
+        Of its regrets; the tail may be unknown (NaN).
+    cost
+        CPU microseconds of a round; NaN where unknown.
+    shared
+        Trials that the reference policy has too: what follows is of these.
+    own, own_sem, reference, reference_sem
+        Mean regrets of the policy and of the reference, and their errors.
+    difference_sem
+        Error of the mean difference, on the same noise.
+    """
+
+    group: str
+    horizon: int
+    policy: str
+    trials: int
+    mean: float
+    sem: float
+    p99: float
+    worst: float
+    cost: float
+    shared: int
+    own: float
+    own_sem: float
+    reference: float
+    reference_sem: float
+    difference_sem: float
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        return self.group, self.horizon, self.policy
+
+    @property
+    def relative(self) -> float:
+        """Mean regret over that of the reference policy."""
+        return self.own / max(self.reference, 1e-300)
+
+    @property
+    def relative_error(self) -> float:
+        """Standard error of ``relative`` as a share of it, linearised."""
+        if min(self.own, self.reference) <= 0:
+            return 0.0
+        own, reference = self.own_sem**2, self.reference_sem**2
+        product = (own + reference - self.difference_sem**2) / 2  # covariance of the means
+        variance = (
+            own / self.own**2
+            + reference / self.reference**2
+            - 2 * product / (self.own * self.reference)
+        )
+        return math.sqrt(max(variance, 0.0))
+
+
+COLUMNS = tuple(field.name for field in fields(Standing))
+_NAMES, _COUNTS = ("group", "policy"), ("horizon", "trials", "shared")
+
+
+def merged(kept: Iterable[Standing], played: Iterable[Standing]) -> list[Standing]:
+    """Rows that were kept, with those played in the place of any that have no more trials."""
+    rows = {row.key: row for row in kept}
+    for row in played:
+        if row.key not in rows or row.trials >= rows[row.key].trials:
+            rows[row.key] = row
+    return list(rows.values())
+
+
+def write_standings(rows: Iterable[Standing], path: Path) -> None:
+    """Rows as comma-separated text, numbers to six digits."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(COLUMNS)
+        table.writerows([_written(value) for value in astuple(row)] for row in rows)
+
+
+def read_standings(path: Path) -> list[Standing]:
+    """Rows of such a file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        table = csv.reader(file)
+        head = tuple(next(table, ()))
+        if head != COLUMNS:
+            raise InputError(str(path), f"begin with {','.join(COLUMNS)}", ",".join(head))
+        return [_read(path, number, line) for number, line in enumerate(table, 2)]
+
+
+def _written(value: str | float) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.{DIGITS}g}"
+    return str(value)
+
+
+def _read(path: Path, number: int, line: list[str]) -> Standing:
+    try:
+        return Standing(
+            **{  # type: ignore[arg-type]
+                name: text
+                if name in _NAMES
+                else int(text)
+                if name in _COUNTS
+                else float(text or "nan")
+                for name, text in zip(COLUMNS, line, strict=True)
+            }
+        )
+    except ValueError:
+        wanted = f"have {len(COLUMNS)} entries, numbers but for {' and '.join(_NAMES)}"
+        raise InputError(f"{path}, line {number}", wanted, ",".join(line)) from None
