@@ -46,7 +46,6 @@ from ossb.policies.linear_arms import (
 )
 from ossb.policies.linear_rivals import (
     Rivals,
-    difference_along,
     face_rivals,
     log_volume,
     new_rivals,
@@ -64,6 +63,7 @@ class IdsMemory(NamedTuple):
     regression: Regression
     rivals: Rivals
     chances: np.ndarray  # float64 (n_arms,): q
+    bonuses: np.ndarray  # float64 (n_arms,): √β ‖x‖, where it is granted
     gained: np.ndarray  # float64 (n_arms,): I
     most: np.ndarray  # float64 (1,): the largest m so far
 
@@ -88,15 +88,29 @@ def weigh_rivals(
 
 @kernel
 def learn_from(
-    features: np.ndarray, x: int, bonus: float, chances: np.ndarray, rivals: Rivals
-) -> float:
-    """½ Σ_z q(z) (|⟨ν(z) − θ̂, x⟩| + bonus)²."""
-    total = 0.0
-    for z in range(chances.shape[0]):
+    features: np.ndarray,
+    bonuses: np.ndarray,
+    chances: np.ndarray,
+    rivals: Rivals,
+    out: np.ndarray,
+) -> None:
+    """Write ½ Σ_z q(z) (|⟨ν(z) − θ̂, x⟩| + bonus)² of every arm x."""
+    d, n = features.shape
+    changes = rivals.scales  # no longer needed
+    for x in range(n):
+        out[x] = 0.0
+    for z in range(n):
         if chances[z] > NEGLIGIBLE:
-            change = abs(difference_along(features, x, z, rivals)) + bonus
-            total += 0.5 * chances[z] * change * change
-    return total
+            weight = 0.5 * chances[z]
+            for x in range(n):
+                changes[x] = 0.0
+            for i in range(d):
+                along = rivals.directions[i, z]
+                for x in range(n):
+                    changes[x] += along * features[i, x]
+            for x in range(n):
+                change = abs(changes[x]) + bonuses[x]
+                out[x] += weight * change * change
 
 
 @kernel
@@ -146,6 +160,7 @@ class Ids(NamedTuple):
             new_rivals(self.features),
             np.zeros(n),
             np.zeros(n),
+            np.zeros(n),
             np.zeros(1),
         )
 
@@ -179,17 +194,19 @@ class Ids(NamedTuple):
 
     def trade(self, leader: int, radius: float, draw: float, memory: IdsMemory) -> int:
         """The leader or another arm, by the least ratio of squared regret to information."""
-        regression, gained = memory.regression, memory.gained
+        regression, gained, bonuses = memory.regression, memory.gained, memory.bonuses
+        for x in range(gained.shape[0]):
+            bonuses[x] = radius * math.sqrt(regression.widths[x])
         optimist, top = leader, -math.inf
         for x in range(gained.shape[0]):
-            value = regression.rewards[x] + radius * math.sqrt(regression.widths[x])
+            value = regression.rewards[x] + bonuses[x]
             if value > top:
                 optimist, top = x, value
-        for x in range(gained.shape[0]):
-            bonus = 0.0
-            if x == optimist or not self.sparing:
-                bonus = radius * math.sqrt(regression.widths[x])
-            gained[x] = learn_from(self.features, x, bonus, memory.chances, memory.rivals)
+        if self.sparing:
+            for x in range(gained.shape[0]):
+                if x != optimist:
+                    bonuses[x] = 0.0
+        learn_from(self.features, bonuses, memory.chances, memory.rivals, gained)
         best, chance, least = leader, 0.0, math.inf
         gap = top - regression.rewards[leader]
         for x in range(gained.shape[0]):

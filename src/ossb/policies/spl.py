@@ -55,7 +55,7 @@ from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
 
 FIRST_MIXABILITY = 0.01
 # rows of SplMemory.arm
-LOSSES, SHARES, DUE, PAID, GAPS = 0, 1, 2, 3, 4
+LOSSES, SHARES, DUE, PAID, GAPS, BONUSES = 0, 1, 2, 3, 4, 5
 # places in SplMemory.plan
 MIXABILITY, LEADER, MOST = 0, 1, 2
 
@@ -63,7 +63,7 @@ MIXABILITY, LEADER, MOST = 0, 1, 2
 class SplMemory(NamedTuple):
     regression: Regression
     rivals: Rivals
-    arm: np.ndarray  # float64 (5, n_arms): losses, shares, plays due, payments, gaps
+    arm: np.ndarray  # float64 (6, n_arms): losses, shares, plays due, payments, gaps, r ‖x‖
     tracked: np.ndarray  # int64 (n_arms,): plays in exploration rounds
     plan: np.ndarray  # float64 (3,): mixability gaps, the leader learnt for, largest evidence
 
@@ -81,8 +81,8 @@ def mix_loss(losses: np.ndarray, rate: float) -> float:
 
 
 @kernel
-def hedge(losses: np.ndarray, rate: float, out: np.ndarray) -> None:
-    """Write the shares ∝ exp(−rate L)."""
+def hedge(losses: np.ndarray, rate: float, out: np.ndarray) -> float:
+    """Write the shares ∝ exp(−rate L); returns the mix loss."""
     least = math.inf
     for x in range(losses.shape[0]):
         least = min(least, losses[x])
@@ -92,6 +92,7 @@ def hedge(losses: np.ndarray, rate: float, out: np.ndarray) -> None:
         total += out[x]
     for x in range(losses.shape[0]):
         out[x] /= total
+    return least - math.log(total / losses.shape[0]) / rate
 
 
 @record
@@ -124,7 +125,7 @@ class Spl(NamedTuple):
         return SplMemory(
             new_regression(self.features),
             new_rivals(self.features),
-            np.zeros((5, n)),
+            np.zeros((6, n)),
             np.zeros(n, np.int64),
             np.array([FIRST_MIXABILITY, -1.0, LEAST_EVIDENCE]),
         )
@@ -143,23 +144,25 @@ class Spl(NamedTuple):
         radius = self.sigma * math.sqrt(confidence_level(2.0 * math.log(rounds), t, d, self.c))
         top = -math.inf
         for x in range(regression.rewards.shape[0]):
-            top = max(top, regression.rewards[x] + radius * math.sqrt(regression.widths[x]))
+            memory.arm[BONUSES, x] = radius * math.sqrt(regression.widths[x])
+        for x in range(regression.rewards.shape[0]):
+            top = max(top, regression.rewards[x] + memory.arm[BONUSES, x])
         for x in range(regression.rewards.shape[0]):
             memory.arm[GAPS, x] = top - regression.rewards[x]
         if self.over_arms:
-            return Decision(self.follow_shares(leader, radius, memory), EXPLORE)
+            return Decision(self.follow_shares(leader, memory), EXPLORE)
         memory.plan[MOST] = max(memory.plan[MOST], 0.5 * rivals.distances[nearest] / variance)
         rate = math.log(memory.tracked.shape[0]) / math.sqrt(memory.plan[MOST])
         weigh_rivals(leader, rate, variance, rivals.distances, memory.arm[SHARES])
+        paid, gaps = memory.arm[PAID], memory.arm[GAPS]
+        learn_from(self.features, memory.arm[BONUSES], memory.arm[SHARES], rivals, paid)
         best, index = leader, -math.inf
         for x in range(memory.tracked.shape[0]):
-            bonus = radius * math.sqrt(regression.widths[x])
-            payment = learn_from(self.features, x, bonus, memory.arm[SHARES], rivals)
-            if memory.arm[GAPS, x] > 0.0 and payment / memory.arm[GAPS, x] > index:
-                best, index = x, payment / memory.arm[GAPS, x]
+            if gaps[x] > 0.0 and paid[x] / gaps[x] > index:
+                best, index = x, paid[x] / gaps[x]
         return Decision(best, EXPLORE)
 
-    def follow_shares(self, leader: int, radius: float, memory: SplMemory) -> int:
+    def follow_shares(self, leader: int, memory: SplMemory) -> int:
         """One round of AdaHedge against the nearest parameter, and the arm furthest behind."""
         arm, plan, regression = memory.arm, memory.plan, memory.regression
         n_arms = memory.tracked.shape[0]
@@ -169,7 +172,7 @@ class Spl(NamedTuple):
             for x in range(n_arms):
                 arm[LOSSES, x] = 0.0
         rate = math.log(n_arms) / plan[MIXABILITY]
-        hedge(arm[LOSSES], rate, arm[SHARES])
+        before = hedge(arm[LOSSES], rate, arm[SHARES])
         expected, total = 0.0, 0.0
         for x in range(n_arms):
             arm[PAID, x] = arm[SHARES, x] / max(arm[GAPS, x], LEAST_EVIDENCE)
@@ -179,10 +182,9 @@ class Spl(NamedTuple):
             arm[DUE, x] += arm[PAID, x]
         rival = answer_design(self.features, arm[PAID], regression.rewards, leader, memory.rivals)
         if rival >= 0:
-            before = mix_loss(arm[LOSSES], rate)
             for x in range(n_arms):
                 change = abs(difference_along(self.features, x, rival, memory.rivals))
-                change = (change + radius * math.sqrt(regression.widths[x])) / self.sigma
+                change = (change + arm[BONUSES, x]) / self.sigma
                 payment = 0.5 * change * change / max(arm[GAPS, x], LEAST_EVIDENCE)
                 expected -= arm[SHARES, x] * payment
                 arm[LOSSES, x] -= payment
