@@ -1,24 +1,31 @@
 """Play the regret grid, and write its page.
 
     python tools/regret.py [PART ...] [--share 0.1] [--long-share 0.1] [--variants-share 0.1]
-        [--workers 2] [--afresh]
+        [--workers 2] [--policy NAME] [--kept FILE] [--docs FOLDER]
 
 Without parts, all of them.  What is missing is played into ``results/regret``; the same command
 again goes on where it stopped, and a larger share adds trials.  A row for each policy in each cell
 is kept in ``docs/regret.csv``, in the place of one with no more trials: machines and days may share
-the grid, each playing parts of it (``--afresh`` leaves out the rows that are there).  The page,
-``docs/regret.md``, is of all these rows, with their counts.
+the grid, each playing parts of it.  The page, ``docs/regret.md``, is of all these rows, with their
+counts.
+
+``--policy``, as often as wanted, plays policies beside ``hgl`` alone: ours by name, or your own as
+``module:Class``, set beside the rows of the others that are kept.  Write to a folder of your own:
+
+    python tools/regret.py classical --policy mine:Mine --docs mine
 """
 
 import argparse
+import re
 from pathlib import Path
 
 import regret_page
 from ossb.cli.playing import play as watched
-from ossb.errors import InputError
+from ossb.errors import InputError, OssbError
 from ossb.experiments.costs import round_costs
 from ossb.experiments.grid import (
     DEFAULT,
+    beside_default,
     long_part,
     part,
     part_names,
@@ -35,6 +42,7 @@ DRAWN_DPI = 120
 COLOURS = 64
 TABLE = "regret.csv"
 LONG, VARIANTS = "-long", "-variants"  # what folders of other runs of a part end in
+BESIDE = "-beside-"
 
 
 def play(
@@ -43,9 +51,14 @@ def play(
     share: float,
     long_share: float,
     variants_share: float,
+    policies: list[str],
     workers: int,
 ) -> None:
-    """What is missing of the parts, then of their longer runs and of variants of the default."""
+    """What is missing of the parts, then of their longer runs and of variants of the default.
+
+    With ``policies``, of these and of the default alone, in folders of their own.
+    """
+    beside = BESIDE + re.sub(r"[^\w.=-]+", "_", "+".join(policies)) if policies else ""
     for end, made, of_trials in (
         ("", part, share),
         (LONG, long_part, long_share),
@@ -53,17 +66,23 @@ def play(
     ):
         for name in names if of_trials > 0 else ():
             experiment = made(name, of_trials)
+            if experiment is not None and policies:
+                experiment = beside_default(experiment, policies)
+                if experiment is None:
+                    print(f"{name}{end}: no such policy fits", flush=True)
             if experiment is not None:
                 print(f"{name}{end}: {of_trials:g} of the trials", flush=True)
-                watched(experiment, folder / f"{name}{end}", workers)
+                watched(experiment, folder / f"{name}{end}{beside}", workers)
 
 
 def played(folder: Path, *ends: str) -> list[Results]:
     """All that is there, whether or not it was asked for now."""
     there = []
     for name in [f"{name}{end}" for end in ends for name in part_names()]:
-        if (folder / name / "experiment.json").exists():
-            results = Results(folder / name)
+        for place in [folder / name, *sorted(folder.glob(f"{name}{BESIDE}*"))]:
+            if not (place / "experiment.json").exists():
+                continue
+            results = Results(place)
             finished = results.ledger.finished()
             if any(cell["part"] in finished for cell in results.ledger.index()):
                 there.append(results)
@@ -124,14 +143,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--long-share", type=float, default=1.0, help="of the longer ones")
     parser.add_argument("--variants-share", type=float, default=1.0, help="of hgl's variants")
     parser.add_argument("--results", type=Path, default=ROOT / "results" / "regret")
-    parser.add_argument("--docs", type=Path, default=ROOT / "docs")
-    parser.add_argument("--afresh", action="store_true", help="without the rows kept in docs")
+    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="where to write")
+    parser.add_argument("--kept", type=Path, default=ROOT / "docs" / TABLE, help="rows to add to")
+    parser.add_argument("--afresh", action="store_true", help="leave out the rows that are kept")
+    parser.add_argument("--policy", action="append", default=[], help="play this, and hgl, alone")
     parser.add_argument("--workers", type=int, default=0, help="processes; 0 takes all cores")
     said = parser.parse_args(arguments)
-    shares = said.share, said.long_share, said.variants_share
-    kept = said.docs / TABLE
-    rows = read_standings(kept) if kept.exists() and not said.afresh else []
-    play(said.parts or part_names(), said.results, *shares, said.workers)
+    shares = said.share, said.long_share, 0.0 if said.policy else said.variants_share
+    rows = read_standings(said.kept) if said.kept.exists() and not said.afresh else []
+    play(said.parts or part_names(), said.results, *shares, said.policy, said.workers)
     rows = merged(rows, standings_of(said.results))
     if not rows:
         raise InputError("results", "hold finished cells", str(said.results))
@@ -143,3 +163,5 @@ if __name__ == "__main__":
         main()
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+    except OssbError as error:
+        raise SystemExit(f"error: {error}") from None

@@ -38,7 +38,8 @@ def test_a_page_is_written_from_a_run(regret, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(regret, "long_part", lambda *a: shortened(long(*a), 1000))
     variants = regret.variants_part
     monkeypatch.setattr(regret, "variants_part", lambda *a: shortened(variants(*a), 10, 100))
-    places = ["--results", str(tmp_path / "results"), "--docs", str(tmp_path / "docs")]
+    docs = ["--docs", str(tmp_path / "docs"), "--kept", str(tmp_path / "docs" / "regret.csv")]
+    places = ["--results", str(tmp_path / "results"), *docs]
     regret.main(
         [
             "unimodal-tree",
@@ -68,11 +69,27 @@ def test_a_page_is_written_from_a_run(regret, monkeypatch, tmp_path, capsys):
 
     # from the rows alone, where the trials are no longer at hand
     none = ["--share", "0", "--long-share", "0", "--variants-share", "0"]
-    elsewhere = ["--results", str(tmp_path / "elsewhere"), "--docs", str(tmp_path / "docs")]
+    elsewhere = ["--results", str(tmp_path / "elsewhere"), *docs]
     regret.main([*none, *elsewhere])
     assert (tmp_path / "docs" / "regret.md").read_text("utf-8") == page
     with pytest.raises(InputError, match="`results` must hold finished cells"):
         regret.main([*none, *elsewhere, "--afresh"])
+
+    # another policy beside the rows that are there
+    own = ["--docs", str(tmp_path / "own"), "--kept", docs[-1]]
+    shares = ["--share", "0.02", "--long-share", "0"]
+    monkeypatch.setattr(regret, "part", lambda *a: shortened(short(*a), 10, 100))
+    told = ["unimodal-tree", "classical", "--policy", "osub", *shares]
+    regret.main([*told, *elsewhere[:2], *own])
+    page = (tmp_path / "own" / "regret.md").read_text("utf-8")
+    assert "classical: no such policy fits" in capsys.readouterr().out
+    assert "Of 8 contests of `hgl`" in page  # of osub in two cells more
+    assert re.search(r"^\| `osub` \| 2 \| 10 \|", page, re.MULTILINE)
+    assert sorted(path.name for path in (tmp_path / "elsewhere").iterdir()) == [
+        "unimodal-tree-beside-osub"  # not one of the classical part
+    ]
+    with pytest.raises(InputError, match="did you mean 'osub'"):
+        regret.main(["unimodal-tree", "--policy", "osup", *shares, *places])
 
 
 def test_the_page_kept_here_is_of_the_rows_kept_here(regret, tmp_path):

@@ -8,6 +8,7 @@ from ossb.experiments.definition import read
 from ossb.experiments.grid import (
     LONG,
     PREFIX,
+    beside_default,
     long_part,
     part,
     part_names,
@@ -97,3 +98,16 @@ def test_variants_are_played_where_the_default_is():
     without = {name for name in part_names() if variants_part(name) is None}
     slow = {"linear-slow", "logistic-slow", "polytope-slow"}
     assert without == {*slow, "linear-close", "unimodal-close"}
+
+
+def test_policies_are_set_beside_the_default_where_they_fit():
+    found = beside_default(part("unimodal"), ["lse", "imed", "hgl"])
+    names = [(name, told_horizon(name, parameters)) for name, parameters in found.policies]
+    assert names == [
+        ("hgl", None), ("lse", 1_000), ("lse", 10_000), ("lse", 100_000), ("imed", None)
+    ]  # fmt: skip
+    assert beside_default(part("classical"), ["osub"]) is None
+    own = beside_default(part("classical"), ["mine:Mine:rate=2.0", "osub"])
+    assert own.policies == (("hgl", {}), ("mine:Mine", {"rate": 2.0}))
+    with pytest.raises(InputError, match="did you mean 'osub'"):
+        beside_default(part("classical"), ["osup"])

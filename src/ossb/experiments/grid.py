@@ -5,7 +5,7 @@ trials to its own horizon, and fewer to a longer one.  A policy that is told the
 entry for each; in the longer run it is told that one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +13,10 @@ from ossb.errors import InputError
 from ossb.experiments.cells import label_of
 from ossb.experiments.definition import Experiment, bundled, read
 from ossb.experiments.policies import own_parameters
+from ossb.fields import choice
 from ossb.policies import POLICIES
-from ossb.simulation.simulate import log_spaced
+from ossb.policies.base import refusal
+from ossb.simulation.simulate import log_spaced, read_policy
 
 PREFIX = "regret-"
 USUAL, LONG = 100_000, 1_000_000
@@ -71,6 +73,31 @@ def variants_part(name: str, share: float = 1.0) -> Experiment | None:
         return None
     policies = tuple((DEFAULT, dict(parameters)) for parameters in VARIANTS)
     return _shared(replace(experiment, policies=policies), share)
+
+
+def beside_default(experiment: Experiment, entries: Sequence[str]) -> Experiment | None:
+    """The same with some policies, ours or a user's own, and the default to compare them with.
+
+    None where none of them fits.  Those that are told horizons are told what the experiment says.
+    """
+    listed: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for name, parameters in experiment.policies:
+        listed.setdefault(untold_label(name, parameters), []).append((name, parameters))
+    chosen = []
+    for entry in entries:
+        name, parameters = read_policy(entry)
+        if ":" not in name:
+            choice(name, "policy", POLICIES)
+        if untold_label(name, parameters) in listed:
+            chosen += listed[untold_label(name, parameters)]
+        elif ":" in name or all(
+            refusal(POLICIES[name], named.instance) is None for named in experiment.instances
+        ):
+            chosen.append((name, parameters))
+    if not chosen:
+        return None
+    default = (DEFAULT, dict[str, Any]())
+    return replace(experiment, policies=(default, *(p for p in chosen if p != default)))
 
 
 def variant_labels() -> list[str]:
