@@ -5,17 +5,10 @@ import pytest
 from scipy.optimize import minimize
 
 from ossb.families import Bernoulli, Gaussian, Poisson
+from ossb.graves_lai.generic.course import DUAL, POINT, SLACK, course_of
+from ossb.graves_lai.generic.curvature import factor_system
 from ossb.graves_lai.generic.divergence import divergence_of
-from ossb.graves_lai.generic.path import (
-    DUAL,
-    POINT,
-    SLACK,
-    course_of,
-    factor_system,
-    follow,
-    refresh,
-    set_out,
-)
+from ossb.graves_lai.generic.path import follow, refresh, set_out
 
 FAMILIES = [Gaussian(0.7), Bernoulli(), Poisson()]
 

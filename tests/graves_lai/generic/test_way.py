@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ossb.graves_lai.generic import way as way_module
-from ossb.graves_lai.generic.path import POINT, course_of, follow
+from ossb.graves_lai.generic.course import POINT, course_of
+from ossb.graves_lai.generic.path import follow
 from ossb.graves_lai.generic.way import AHEAD, MANY, SOON, WORTH, Way
 
 

@@ -6,17 +6,32 @@ left.  Every array has the batch as its first axis.
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
+from ossb.graves_lai.generic.course import (
+    BEND,
+    DUAL,
+    EVEN_DUAL,
+    EVEN_SLOPE,
+    OFF,
+    POINT,
+    SLACK,
+    SLOPE,
+    SPENT,
+    VALUE,
+    Course,
+    course_of,
+)
 from ossb.graves_lai.generic.divergence import Divergence
-from ossb.graves_lai.generic.path import BEND, DUAL, POINT, SLACK, SLOPE, Course, course_of
 from ossb.graves_lai.generic.way import WAY
 
 _RANK = 1e-11
 _UNMOVED = 1e-9  # a row that changes by less, relatively, along a move does not change
 _NULL = 1e-13
 _STATIONARY = 1e-11
+_CLOSE = 4.0  # times the tolerance: a proof that misses the value by more is looked for again
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,19 +46,12 @@ class Batch:
     room: np.ndarray  # (a, m), positive
     anchor: np.ndarray  # (a, r, r), positive on the padding, so that it stays where it is
 
-    def changes(self, point: np.ndarray) -> np.ndarray:
-        """Changes of the means from θ."""
-        return np.asarray(self.start + (self.slopes @ point[..., None])[..., 0])
-
     def recast(self, transform: np.ndarray, null: np.ndarray) -> "Batch":
         """The same programs in coordinates y = transform ŷ; ``null`` are those without weight."""
         anchor = transform.transpose(0, 2, 1) @ self.anchor @ transform
         slopes = _without_noise(self.slopes, self.slopes @ transform, null)
         rows = _without_noise(self.rows, self.rows @ transform, null)
         return Batch(self.divergence, self.theta, self.start, slopes, rows, self.room, anchor)
-
-    def origin(self) -> np.ndarray:
-        return np.zeros(self.anchor.shape[:2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +70,14 @@ class Outcome:
     multipliers: np.ndarray  # (a, m) u ≥ 0
 
 
+class Proof(NamedTuple):
+    """Slopes and multipliers that cancel, and the lower bounds that they prove."""
+
+    slopes: np.ndarray  # (a, C)
+    duals: np.ndarray  # (a, m)
+    proved: np.ndarray  # (a,)
+
+
 def minimise(batch: Batch, weights: np.ndarray, tolerance: float, proving: bool = True) -> Outcome:
     """Solve every program of the batch to a relative gap.
 
@@ -74,7 +90,7 @@ def minimise(batch: Batch, weights: np.ndarray, tolerance: float, proving: bool 
         recast.theta, weights, recast.start, recast.slopes, recast.rows, recast.room, recast.anchor
     )
     WAY.go(batch.divergence.kind, batch.divergence.precision, tolerance, course)
-    outcome = _finished(recast, weights, course, proving)
+    outcome = _finished(recast, weights, course, tolerance, proving)
     # at the end of its space a mean may count without any curvature
     counts = ((recast.slopes != 0) & (weights > 0)[..., None]).any(axis=1)
     loose = np.where(null & ~counts, outcome.point, 0.0)
@@ -119,10 +135,11 @@ def _whitening(batch: Batch, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return transform, null
 
 
-def value_at(batch: Batch, weights: np.ndarray, point: np.ndarray) -> np.ndarray:
+def value_at_start(batch: Batch, weights: np.ndarray) -> np.ndarray:
+    """f at y = 0, for each program."""
     divergence = batch.divergence
-    means = np.clip(batch.theta + batch.changes(point), divergence.lowest, divergence.highest)
-    each = divergence.value(np.broadcast_to(batch.theta, means.shape), means)
+    means = np.clip(batch.theta + batch.start, divergence.lowest, divergence.highest)
+    each = divergence.value(batch.theta[None], means)
     return np.asarray(np.where(weights > 0, weights * each, 0.0).sum(axis=1))
 
 
@@ -134,29 +151,52 @@ def _norm(values: np.ndarray) -> np.ndarray:
     return np.asarray(np.abs(values).max(axis=1, initial=0.0))
 
 
-def _finished(batch: Batch, weights: np.ndarray, course: Course, proving: bool) -> Outcome:
+def _finished(
+    batch: Batch, weights: np.ndarray, course: Course, tolerance: float, proving: bool
+) -> Outcome:
+    """Where the programs ended, with the best of the proofs at hand; those cost the most last."""
+    point, value = course.by_column[:, POINT], course.ends[:, VALUE]
+    if not proving:
+        slope, dual = course.by_component[:, SLOPE], course.by_row[:, DUAL]
+        proof = Proof(slope, dual, np.full(value.size, -np.inf))
+    else:
+        proof = _at_hand(batch, weights, course)
+        if not (proof.proved >= (1.0 - _CLOSE * tolerance) * value).all():
+            proof = _better(proof, _careful(batch, weights, course))
+    return Outcome(point, np.zeros_like(point), value, proof.proved, proof.slopes, proof.duals)
+
+
+def _at_hand(batch: Batch, weights: np.ndarray, course: Course) -> Proof:
+    """What the kernel's own multipliers prove."""
+    slope, dual = course.by_component[:, EVEN_SLOPE], course.by_row[:, EVEN_DUAL]
+    each = batch.divergence.least(batch.theta[None], weights, slope)
+    proved = each.sum(axis=1) - course.ends[:, SPENT]
+    return Proof(slope, dual, np.where(course.ends[:, OFF] <= _STATIONARY, proved, -np.inf))
+
+
+def _careful(batch: Batch, weights: np.ndarray, course: Course) -> Proof:
     """Multipliers made stationary to rounding, and the bound they prove.
 
     Twice: with all rows, and without the rows that do not bind, whose small multipliers may
     pull along directions in which nothing else holds.  The better proof of each is kept.
     """
-    point, slope = course.by_column[:, POINT], course.by_component[:, SLOPE]
     slack, dual = course.by_row[:, SLACK], course.by_row[:, DUAL]
-    value, proved = value_at(batch, weights, point), np.full(slope.shape[0], -np.inf)
-    if proving:
-        binding = np.where(dual > 1e-2 * slack, dual, 0.0)
-        slope, dual, proved = _cancelled(batch, weights, course, dual)
-        slope_2, dual_2, proved_2 = _cancelled(batch, weights, course, binding)
-        second = proved_2 > proved
-        proved = np.where(second, proved_2, proved)
-        slope = np.where(second[:, None], slope_2, slope)
-        dual = np.where(second[:, None], dual_2, dual)
-    return Outcome(point, np.zeros_like(point), value, proved, slope, dual)
+    binding = np.where(dual > 1e-2 * slack, dual, 0.0)
+    every = _cancelled(batch, weights, course, dual)
+    return _better(every, _cancelled(batch, weights, course, binding))
 
 
-def _cancelled(
-    batch: Batch, weights: np.ndarray, course: Course, dual: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _better(first: Proof, second: Proof) -> Proof:
+    """Of each program, the one that proves more."""
+    other = second.proved > first.proved
+    return Proof(
+        np.where(other[:, None], second.slopes, first.slopes),
+        np.where(other[:, None], second.duals, first.duals),
+        np.where(other, second.proved, first.proved),
+    )
+
+
+def _cancelled(batch: Batch, weights: np.ndarray, course: Course, dual: np.ndarray) -> Proof:
     """Slopes and multipliers changed a little so that they cancel, and what they prove.
 
     The change is the least one, measured by the curvatures of f and of the barrier.
@@ -181,4 +221,4 @@ def _cancelled(
     residual = _across(batch.slopes, slope) + _across(batch.rows, dual)
     size = _across(np.abs(batch.slopes), np.abs(slope)) + _across(np.abs(batch.rows), dual)
     proved = np.where(_norm(residual) <= _STATIONARY * _norm(size), proved, -np.inf)
-    return slope, dual, proved
+    return Proof(slope, dual, proved)

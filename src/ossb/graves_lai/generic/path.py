@@ -5,21 +5,30 @@ makes the dual residual worse, since f is not quadratic.
 """
 
 import math
-from typing import NamedTuple
 
-import numpy as np
-
-from ossb.graves_lai.generic.lu import factorise, solve_factored
+from ossb.graves_lai.generic.cancel import cancel
+from ossb.graves_lai.generic.course import (
+    BEND,
+    CHANGE,
+    DUAL,
+    DUAL_STEP,
+    GRADIENT,
+    OLD_DUAL,
+    OLD_POINT,
+    OLD_SLACK,
+    POINT,
+    RESIDUAL,
+    SLACK,
+    SLACK_STEP,
+    SLOPE,
+    STEP,
+    TARGET,
+    VALUE,
+    Course,
+)
+from ossb.graves_lai.generic.curvature import factor_system, solve_system
 from ossb.graves_lai.generic.terms import BERNOULLI, GAUSSIAN, bend_at, divergence_at, slope_at
 from ossb.kernels import kernel, separate_kernel
-from ossb.records import Floats, Ints, record
-
-# by_component: change of the mean from θ, w φ′, w φ″
-CHANGE, SLOPE, BEND = range(3)
-# by_row: slack and multiplier, their steps, where these began, what their products are to be
-SLACK, DUAL, SLACK_STEP, DUAL_STEP, OLD_SLACK, OLD_DUAL, TARGET = range(7)
-# by_column: the point, its step, where it began, ∇f and the residual, the matrix's own units
-POINT, STEP, OLD_POINT, GRADIENT, RESIDUAL, SCALE = range(6)
 
 _STEPS = 60
 _CAREFUL = 25  # steps after which a program that is not done goes on with care
@@ -27,27 +36,8 @@ _CENTRAL = 0.3  # of the mean gap, that a careful step leaves at least
 _SHORT = 0.7  # how far towards the nearest wall a careful step goes
 _BACK = 0.995
 _HALVINGS = 6
-_RIDGE = 1e-15
 _LOW_END = 1e-100
 _HIGH_END = 1e-16
-
-
-@record
-class Course(NamedTuple):
-    """Programs with the batch as first axis, and where each of them is."""
-
-    truth: Floats  # (C,) θ
-    loads: Floats  # (a, C) w
-    begin: Floats  # (a, C)
-    moves: Floats  # (a, C, r)
-    walls: Floats  # (a, m, r)
-    clearance: Floats  # (a, m)
-    anchor: Floats  # (a, r, r)
-    by_component: Floats  # (a, 3, C)
-    by_row: Floats  # (a, 7, m)
-    by_column: Floats  # (a, 6, r)
-    system: Floats  # (r, r)
-    swaps: Ints  # (r,)
 
 
 @kernel
@@ -102,40 +92,6 @@ def value_of(kind: int, precision: float, a: int, course: Course) -> float:
 
 
 @kernel
-def factor_system(a: int, course: Course) -> bool:
-    """The curvature of f and the barrier, its diagonal brought to one, in factors."""
-    moves, walls, system = course.moves, course.walls, course.system
-    columns, rows = course.by_column, course.by_row
-    n = moves.shape[2]
-    for j in range(n):
-        for i in range(n):
-            system[j, i] = course.anchor[a, j, i]
-    for k in range(moves.shape[1]):
-        bend = course.by_component[a, BEND, k]
-        for j in range(n):
-            tilted = bend * moves[a, k, j]
-            for i in range(j + 1):
-                system[j, i] += tilted * moves[a, k, i]
-    for k in range(walls.shape[1]):
-        bend = rows[a, DUAL, k] / rows[a, SLACK, k]
-        for j in range(n):
-            tilted = bend * walls[a, k, j]
-            for i in range(j + 1):
-                system[j, i] += tilted * walls[a, k, i]
-    for j in range(n):
-        diagonal = system[j, j] + _RIDGE * system[j, j]
-        if diagonal <= 0.0:
-            diagonal = 1.0  # directions that nothing depends on
-        system[j, j] = diagonal
-        columns[a, SCALE, j] = 1.0 / math.sqrt(diagonal)
-    for j in range(n):
-        for i in range(j + 1):
-            system[j, i] *= columns[a, SCALE, j] * columns[a, SCALE, i]
-            system[i, j] = system[j, i]
-    return factorise(system, course.swaps, n)
-
-
-@kernel
 def find_step(a: int, course: Course) -> float:
     """Newton's step for the targets; returns the longest one that keeps inside, at most 1/_BACK."""
     walls, columns, rows = course.walls, course.by_column, course.by_row
@@ -147,11 +103,7 @@ def find_step(a: int, course: Course) -> float:
         if pull != 0.0:
             for j in range(n):
                 columns[a, STEP, j] -= pull * walls[a, i, j]
-    for j in range(n):
-        columns[a, STEP, j] *= columns[a, SCALE, j]
-    solve_factored(course.system, course.swaps, columns, a, STEP, n)
-    for j in range(n):
-        columns[a, STEP, j] *= columns[a, SCALE, j]
+    solve_system(a, course)
     shrink = _BACK
     for i in range(walls.shape[1]):
         step = 0.0
@@ -243,7 +195,7 @@ def is_done(greatest: float, gap: float, value: float, tolerance: float) -> bool
 
 @separate_kernel
 def follow(kind: int, precision: float, tolerance: float, course: Course) -> None:
-    """Bring every program of the batch to a relative gap."""
+    """Bring every program of the batch to a relative gap, and its multipliers to cancel."""
     rows, state = course.by_row, course.by_component
     m = rows.shape[2]
     for a in range(rows.shape[0]):
@@ -264,30 +216,5 @@ def follow(kind: int, precision: float, tolerance: float, course: Course) -> Non
             floor = 0.1 * tolerance * value / m
             careful = step >= _CAREFUL
             greatest = advance(kind, precision, a, floor, careful, greatest, course)
-
-
-def course_of(
-    truth: np.ndarray,
-    loads: np.ndarray,
-    begin: np.ndarray,
-    moves: np.ndarray,
-    walls: np.ndarray,
-    room: np.ndarray,
-    anchor: np.ndarray,
-) -> Course:
-    """Room for some programs' ways."""
-    count, components, columns = moves.shape
-    return Course(
-        truth,
-        np.array(loads),  # a broadcast array is read-only, which would be another type
-        begin,
-        moves,
-        walls,
-        room,
-        anchor,
-        np.zeros((count, 3, components)),
-        np.zeros((count, 7, walls.shape[1])),
-        np.zeros((count, 6, columns)),
-        np.zeros((columns, columns)),
-        np.zeros(columns, np.int64),
-    )
+        course.ends[a, VALUE] = value_of(kind, precision, a, course)
+        cancel(a, course)

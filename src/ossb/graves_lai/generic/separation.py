@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ossb.graves_lai.generic.barrier import Batch, Outcome, minimise, needed, value_at
+from ossb.graves_lai.generic.barrier import Batch, Outcome, minimise, needed, value_at_start
 from ossb.graves_lai.generic.duals import Dual, gathered, settled
 from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import Region
@@ -84,7 +84,7 @@ class Separation:
         every = program.weights(rates)
         weights = every[program.informative]
         spread = np.broadcast_to(weights, batch.start.shape)
-        norms = value_at(batch, spread, batch.origin())
+        norms = value_at_start(batch, spread)
         norms = np.where(norms > 0, norms, max(float(weights.max(initial=0.0)), 1e-300))
         outcome = minimise(batch, spread / norms[:, None], tolerance)
         parameters = np.array(

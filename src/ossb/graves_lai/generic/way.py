@@ -10,7 +10,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ossb.graves_lai.generic.path import Course, course_of, follow
+from ossb.graves_lai.generic.course import Course, course_of
+from ossb.graves_lai.generic.path import follow
 
 # Operations of a step of all programs, of which about 100,000 take a second interpreted.
 AHEAD = 50  # calls of the same size that are still to come, for all we know
