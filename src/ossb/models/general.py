@@ -20,7 +20,7 @@ from ossb.errors import CertificationError
 from ossb.graves_lai.generic.barrier import Batch, minimise
 from ossb.graves_lai.generic.divergence import Divergence
 from ossb.graves_lai.generic.following import Follower
-from ossb.graves_lai.generic.program import Piece
+from ossb.graves_lai.generic.piece import Piece
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
 from ossb.models.regions import Region, interior

@@ -19,7 +19,8 @@ from ossb.graves_lai.generic.cutting import regions_of, solve
 from ossb.graves_lai.generic.divergence import divergence_of
 from ossb.graves_lai.generic.duals import Dual, mean_rows
 from ossb.graves_lai.generic.listed_cuts import solve_listed
-from ossb.graves_lai.generic.program import Piece, Program
+from ossb.graves_lai.generic.piece import Piece
+from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.separation import Separation
 from ossb.graves_lai.proof import Alternative, Arm, Support
 from ossb.structures.base import Bound

@@ -20,7 +20,8 @@ from ossb.graves_lai.generic.certificate import plain, proved_information
 from ossb.graves_lai.generic.cutting import regions_of, solve
 from ossb.graves_lai.generic.divergence import divergence_of
 from ossb.graves_lai.generic.following import Follower
-from ossb.graves_lai.generic.program import Piece, Program
+from ossb.graves_lai.generic.piece import Piece
+from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import holds_a_point
 from ossb.graves_lai.generic.separation import Separation
 from ossb.graves_lai.independent import divergences

@@ -12,7 +12,7 @@ import numpy as np
 
 from ossb import fields as read
 from ossb.errors import InputError
-from ossb.graves_lai.generic.program import Piece
+from ossb.graves_lai.generic.piece import Piece
 from ossb.graves_lai.proof import Arm
 from ossb.structures.piecewise import CONVEX, MEMBER, Piecewise, read_piece, violation
 from ossb.structures.polytope import known_size

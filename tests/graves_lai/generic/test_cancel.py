@@ -6,6 +6,7 @@ import pytest
 from ossb.families import Bernoulli, Gaussian, Poisson
 from ossb.graves_lai.generic import barrier
 from ossb.graves_lai.generic.barrier import Batch, minimise
+from ossb.graves_lai.generic.cancel import BINDING, EVERY
 from ossb.graves_lai.generic.course import EVEN_DUAL, EVEN_SLOPE, OFF, SPENT, course_of
 from ossb.graves_lai.generic.divergence import divergence_of
 from ossb.graves_lai.generic.path import follow
@@ -40,13 +41,16 @@ def test_slopes_and_multipliers_cancel(family):
         batch.anchor,
     )
     follow(divergence.kind, divergence.precision, 1e-6, course)
-    slopes, duals = course.by_component[:, EVEN_SLOPE], course.by_row[:, EVEN_DUAL]
-    left = (slopes[:, None] @ batch.slopes + duals[:, None] @ batch.rows)[:, 0]
-    assert np.abs(left).max() < 1e-14
-    assert (course.ends[:, OFF] < 1e-13).all()
-    assert (duals >= 0).all()
-    spent = (duals * batch.room).sum(axis=1) - (slopes * batch.start).sum(axis=1)
-    assert course.ends[:, SPENT] == pytest.approx(spent, rel=1e-12)
+    for way in (EVERY, BINDING):
+        slopes, duals = course.by_component[:, EVEN_SLOPE + way], course.by_row[:, EVEN_DUAL + way]
+        left = (slopes[:, None] @ batch.slopes + duals[:, None] @ batch.rows)[:, 0]
+        assert np.abs(left).max() < 1e-14
+        assert (course.ends[:, OFF + way] < 1e-13).all()
+        assert (duals >= 0).all()
+        spent = (duals * batch.room).sum(axis=1) - (slopes * batch.start).sum(axis=1)
+        assert course.ends[:, SPENT + way] == pytest.approx(spent, rel=1e-12)
+    assert (course.by_row[:, EVEN_DUAL + EVERY] > 0).all()
+    assert (course.by_row[:, EVEN_DUAL + BINDING] == 0).any()
 
 
 def test_what_is_no_number_proves_nothing():
@@ -57,7 +61,7 @@ def test_what_is_no_number_proves_nothing():
         batch.theta, np.ones((1, 4)), start, batch.slopes, batch.rows, batch.room, batch.anchor
     )
     follow(0, 1.0, 1e-6, course)
-    assert not (course.ends[:, OFF] <= 1.0).any()
+    assert not (course.ends[:, OFF : OFF + 2] <= 1.0).any()
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: type(family).__name__)

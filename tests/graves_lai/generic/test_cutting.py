@@ -15,6 +15,10 @@ def searched():
     return Search(program, Separation(program, regions), 1e-6, (), None), empty
 
 
+def confuses(separation, a, parameter):
+    return bool(separation.confuse(np.array([parameter]), np.array([a]))[0])
+
+
 def test_two_sides_that_contradict_each_other_are_not_hidden():
     search, empty = searched()
     search.lower = 1.01 * search.upper
@@ -27,12 +31,12 @@ def test_parameters_outside_their_region_are_no_cuts():
     separation = search.separation
     for a, region in enumerate(separation.regions):
         inside = separation.witness(a)
-        assert separation.confuses(a, inside)
-        assert not separation.confuses(a, INSTANCE.theta)  # its arm is not as good
-        assert not separation.confuses(a, inside + np.array([1e-6, 0, 0]))  # disagrees
+        assert confuses(separation, a, inside)
+        assert not confuses(separation, a, INSTANCE.theta)  # its arm is not as good
+        assert not confuses(separation, a, inside + np.array([1e-6, 0, 0]))  # disagrees
         out = inside.copy()
         out[region.arm] = 10.0
-        assert not separation.confuses(a, out)  # breaks the row
+        assert not confuses(separation, a, out)  # breaks the row
     evaluation = separation.evaluate(np.array([0.0, 1.0, 1.0]), 1e-8)
     assert len(search._cuts(evaluation)) == len(separation.regions)
     evaluation.parameters[0] += 1.0

@@ -117,4 +117,4 @@ def test_what_is_no_number_is_told():
     set_out(0, 1.0, 0, course)
     course.by_row[0, DUAL, 0] = np.nan
     assert np.isnan(refresh(0, 1.0, 0, course))
-    assert not factor_system(0, course)
+    assert not factor_system(0, DUAL, course)

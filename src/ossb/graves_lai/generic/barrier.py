@@ -6,10 +6,12 @@ left.  Every array has the batch as its first axis.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from ossb.graves_lai.generic.cancel import BINDS
 from ossb.graves_lai.generic.course import (
     BEND,
     DUAL,
@@ -46,11 +48,20 @@ class Batch:
     room: np.ndarray  # (a, m), positive
     anchor: np.ndarray  # (a, r, r), positive on the padding, so that it stays where it is
 
+    @cached_property
+    def bend(self) -> np.ndarray:
+        """Curvatures of the divergence at θ, or near it where it is at an end of the space."""
+        divergence = self.divergence
+        near = np.clip(self.theta, divergence.lowest + 1e-3, divergence.highest - 1e-3)
+        return divergence.curvature(self.theta, near)
+
     def recast(self, transform: np.ndarray, null: np.ndarray) -> "Batch":
         """The same programs in coordinates y = transform ŷ; ``null`` are those without weight."""
         anchor = transform.transpose(0, 2, 1) @ self.anchor @ transform
-        slopes = _without_noise(self.slopes, self.slopes @ transform, null)
-        rows = _without_noise(self.rows, self.rows @ transform, null)
+        slopes, rows = self.slopes @ transform, self.rows @ transform
+        if null.any():
+            slopes = _without_noise(self.slopes, slopes, null)
+            rows = _without_noise(self.rows, rows, null)
         return Batch(self.divergence, self.theta, self.start, slopes, rows, self.room, anchor)
 
 
@@ -91,11 +102,13 @@ def minimise(batch: Batch, weights: np.ndarray, tolerance: float, proving: bool 
     )
     WAY.go(batch.divergence.kind, batch.divergence.precision, tolerance, course)
     outcome = _finished(recast, weights, course, tolerance, proving)
+    if not null.any():
+        return replace(outcome, point=_times(transform, outcome.point))
     # at the end of its space a mean may count without any curvature
     counts = ((recast.slopes != 0) & (weights > 0)[..., None]).any(axis=1)
     loose = np.where(null & ~counts, outcome.point, 0.0)
-    held = (transform @ (outcome.point - loose)[..., None])[..., 0]
-    return replace(outcome, point=held, loose=(transform @ loose[..., None])[..., 0])
+    held = _times(transform, outcome.point - loose)
+    return replace(outcome, point=held, loose=_times(transform, loose))
 
 
 def needed(rows: np.ndarray, short: np.ndarray, move: np.ndarray) -> np.ndarray:
@@ -121,15 +134,15 @@ def _whitening(batch: Batch, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
     Weights span many decades: without this the light directions drown in the rounding of the
     heavy ones.  Directions without any weight keep their length.
     """
-    middle = np.clip(batch.theta, batch.divergence.lowest + 1e-3, batch.divergence.highest - 1e-3)
-    bend = weights * batch.divergence.curvature(batch.theta, middle)
+    bend = weights * batch.bend
     terms = np.concatenate([batch.slopes * np.sqrt(bend)[..., None], batch.anchor], axis=1)
     _, singular, right = np.linalg.svd(terms, full_matrices=False)
     null = singular <= _NULL * singular[:, :1]
     length = np.where(null, 1.0, singular)
     transform = right.transpose(0, 2, 1) / length[:, None, :]
     # of the directions without weight, those that no row holds are told from the others
-    for a in np.flatnonzero(null.sum(axis=1) > 1):
+    several = np.flatnonzero(null.sum(axis=1) > 1) if null.any() else ()
+    for a in several:
         free = transform[a][:, null[a]]
         transform[a][:, null[a]] = free @ np.linalg.svd(batch.rows[a] @ free)[2].T
     return transform, null
@@ -141,6 +154,10 @@ def value_at_start(batch: Batch, weights: np.ndarray) -> np.ndarray:
     means = np.clip(batch.theta + batch.start, divergence.lowest, divergence.highest)
     each = divergence.value(batch.theta[None], means)
     return np.asarray(np.where(weights > 0, weights * each, 0.0).sum(axis=1))
+
+
+def _times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    return np.asarray((matrices @ vectors[..., None])[..., 0])
 
 
 def _across(rows: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -167,11 +184,13 @@ def _finished(
 
 
 def _at_hand(batch: Batch, weights: np.ndarray, course: Course) -> Proof:
-    """What the kernel's own multipliers prove."""
-    slope, dual = course.by_component[:, EVEN_SLOPE], course.by_row[:, EVEN_DUAL]
-    each = batch.divergence.least(batch.theta[None], weights, slope)
-    proved = each.sum(axis=1) - course.ends[:, SPENT]
-    return Proof(slope, dual, np.where(course.ends[:, OFF] <= _STATIONARY, proved, -np.inf))
+    """The better one of what the kernel's two sets of multipliers prove."""
+    slopes, duals = course.by_component[:, EVEN_SLOPE:], course.by_row[:, EVEN_DUAL:]
+    each = batch.divergence.least(batch.theta, weights[:, None], slopes)
+    proved = each.sum(axis=2) - course.ends[:, SPENT : SPENT + 2]
+    proved = np.where(course.ends[:, OFF : OFF + 2] <= _STATIONARY, proved, -np.inf)
+    programs, way = np.arange(proved.shape[0]), proved.argmax(axis=1)
+    return Proof(slopes[programs, way], duals[programs, way], proved[programs, way])
 
 
 def _careful(batch: Batch, weights: np.ndarray, course: Course) -> Proof:
@@ -181,7 +200,7 @@ def _careful(batch: Batch, weights: np.ndarray, course: Course) -> Proof:
     pull along directions in which nothing else holds.  The better proof of each is kept.
     """
     slack, dual = course.by_row[:, SLACK], course.by_row[:, DUAL]
-    binding = np.where(dual > 1e-2 * slack, dual, 0.0)
+    binding = np.where(dual > BINDS * slack, dual, 0.0)
     every = _cancelled(batch, weights, course, dual)
     return _better(every, _cancelled(batch, weights, course, binding))
 

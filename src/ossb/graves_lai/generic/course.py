@@ -6,16 +6,15 @@ import numpy as np
 
 from ossb.records import Floats, Ints, record
 
-# by_component: change of the mean from θ, w φ′, w φ″, w φ′ changed so that all cancels
+# by_component: change of the mean from θ, w φ′, w φ″, and w φ′ changed in two ways to cancel
 CHANGE, SLOPE, BEND, EVEN_SLOPE = range(4)
 # by_row: slack and multiplier, their steps, where these began, what their products are to be,
-# and multipliers changed so that all cancels
+# and multipliers changed in two ways to cancel
 SLACK, DUAL, SLACK_STEP, DUAL_STEP, OLD_SLACK, OLD_DUAL, TARGET, EVEN_DUAL = range(8)
 # by_column: the point, its step, where it began, ∇f and the residual, the matrix's own units
 POINT, STEP, OLD_POINT, GRADIENT, RESIDUAL, SCALE = range(6)
-
-# ends: f, what the changed multipliers spend, and how far they are from cancelling
-VALUE, SPENT, OFF = range(3)
+# ends: f, and of either way what it spends and how far it is from cancelling
+VALUE, SPENT, OFF = 0, 1, 3
 
 
 @record
@@ -29,10 +28,10 @@ class Course(NamedTuple):
     walls: Floats  # (a, m, r)
     clearance: Floats  # (a, m)
     anchor: Floats  # (a, r, r)
-    by_component: Floats  # (a, 4, C)
-    by_row: Floats  # (a, 8, m)
+    by_component: Floats  # (a, 5, C)
+    by_row: Floats  # (a, 9, m)
     by_column: Floats  # (a, 6, r)
-    ends: Floats  # (a, 3)
+    ends: Floats  # (a, 5)
     system: Floats  # (r, r)
     swaps: Ints  # (r,)
 
@@ -56,10 +55,10 @@ def course_of(
         walls,
         room,
         anchor,
-        np.zeros((count, 4, components)),
-        np.zeros((count, 8, walls.shape[1])),
+        np.zeros((count, 5, components)),
+        np.zeros((count, 9, walls.shape[1])),
         np.zeros((count, 6, columns)),
-        np.zeros((count, 3)),
+        np.zeros((count, 5)),
         np.zeros((columns, columns)),
         np.zeros(columns, np.int64),
     )

@@ -2,7 +2,7 @@
 
 import math
 
-from ossb.graves_lai.generic.course import BEND, DUAL, SCALE, SLACK, STEP, Course
+from ossb.graves_lai.generic.course import BEND, SCALE, SLACK, STEP, Course
 from ossb.graves_lai.generic.lu import factorise, solve_factored
 from ossb.kernels import kernel
 
@@ -10,8 +10,11 @@ _RIDGE = 1e-15
 
 
 @kernel
-def factor_system(a: int, course: Course) -> bool:
-    """The curvature of f and the barrier, its diagonal brought to one, in factors."""
+def factor_system(a: int, at: int, course: Course) -> bool:
+    """The curvature of f and the barrier, its diagonal brought to one, in factors.
+
+    ``at`` says which multipliers are those of the barrier.
+    """
     moves, walls, system = course.moves, course.walls, course.system
     columns, rows = course.by_column, course.by_row
     n = moves.shape[2]
@@ -25,7 +28,7 @@ def factor_system(a: int, course: Course) -> bool:
             for i in range(j + 1):
                 system[j, i] += tilted * moves[a, k, i]
     for k in range(walls.shape[1]):
-        bend = rows[a, DUAL, k] / rows[a, SLACK, k]
+        bend = rows[a, at, k] / rows[a, SLACK, k]
         for j in range(n):
             tilted = bend * walls[a, k, j]
             for i in range(j + 1):

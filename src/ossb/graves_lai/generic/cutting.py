@@ -203,11 +203,11 @@ class Search:
         return proved, sources
 
     def _cuts(self, evaluation: Evaluation) -> list[Cut]:
+        finite = np.isfinite(evaluation.divergences).all(axis=1)
+        good = finite & self.separation.confuse(evaluation.parameters, slice(None))
         return [
-            Cut(a, evaluation.parameters[a], evaluation.divergences[a])
-            for a in range(len(self.separation.regions))
-            if np.isfinite(evaluation.divergences[a]).all()
-            and self.separation.confuses(a, evaluation.parameters[a])
+            Cut(int(a), evaluation.parameters[a], evaluation.divergences[a])
+            for a in np.flatnonzero(good)
         ]
 
     def _add(self, cuts: Sequence[Cut]) -> None:

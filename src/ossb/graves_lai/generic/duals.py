@@ -66,16 +66,8 @@ def settled(program: Program, dual: Dual, limit: np.ndarray | float = np.inf) ->
 
 def mean_rows(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The mean space as rows on λ − θ: component of each row, its sign, and its slack."""
-    hidden = np.flatnonzero(~program.shown)
-    component, sign, slack = [], [], []
-    for end, direction in ((program.divergence.lowest, -1.0), (program.divergence.highest, 1.0)):
-        if np.isfinite(end):
-            component.append(hidden)
-            sign.append(np.full(hidden.size, direction))
-            slack.append(direction * (end - (program.means @ program.theta)[hidden]))
-    if not component:
-        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
-    return np.concatenate(component), np.concatenate(sign), np.concatenate(slack)
+    component, sign, end = program.ground.ends
+    return component, sign, sign * (end - program.shift[component])
 
 
 def gathered(

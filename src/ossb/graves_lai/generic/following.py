@@ -20,7 +20,9 @@ from ossb.graves_lai.generic.certificate import proved_by
 from ossb.graves_lai.generic.cutting import Answer, Cut, Search
 from ossb.graves_lai.generic.divergence import Divergence
 from ossb.graves_lai.generic.duals import Dual
-from ossb.graves_lai.generic.program import Piece, Program
+from ossb.graves_lai.generic.ground import Ground
+from ossb.graves_lai.generic.piece import Piece
+from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import Region, region_near, region_of
 from ossb.graves_lai.generic.separation import Separation
 
@@ -88,6 +90,7 @@ class Follower:
         self.divergence, self.means, self.reveals = divergence, means, reveals
         self.pieces, self.kappa, self.gap = tuple(pieces), kappa, gap
         self.memory = GenericMemory()
+        self.ground = Ground(divergence, means, reveals, self.pieces, -1)
 
     def rates(self, theta: np.ndarray) -> Held:
         """Feasible rates at an estimate."""
@@ -137,8 +140,18 @@ class Follower:
         margin = MARGIN * (1.0 + float(np.abs(rewards).max()))
         gaps = np.maximum(rewards[best] - rewards, margin)
         gaps[best] = 0.0
+        if self.ground.best != best:
+            self.ground = Ground(self.divergence, self.means, self.reveals, self.pieces, best)
         return Program(
-            self.divergence, self.means, self.reveals, self.pieces, theta, best, gaps, margin
+            self.divergence,
+            self.means,
+            self.reveals,
+            self.pieces,
+            theta,
+            best,
+            gaps,
+            margin,
+            self.ground,
         )
 
     def _regions(self, program: Program, memory: GenericMemory) -> tuple[list[Region], list[Dual]]:
@@ -177,19 +190,20 @@ class Follower:
     ) -> tuple[list[Cut], np.ndarray]:
         """Held confusing parameters in the regions of the new estimate, and their weights."""
         place = {(region.piece, region.arm): a for a, region in enumerate(separation.regions)}
-        cuts, weights = [], []
-        for cut, weight in zip(memory.cuts, memory.weights, strict=True):
-            held = memory.regions[cut.region]
-            a = place.get((held.piece, held.arm))
-            if a is None:
-                continue
-            parameter = separation.pulled(a, cut.parameter)
-            divergences = program.divergences(parameter)
-            told = np.isfinite(divergences).all() and divergences[program.others].max() > 0
-            if told and separation.confuses(a, parameter):
-                cuts.append(Cut(a, parameter, divergences))
-                weights.append(weight)
-        return cuts, np.array(weights)
+        held = [memory.regions[cut.region] for cut in memory.cuts]
+        places = np.array([place.get((region.piece, region.arm), -1) for region in held])
+        still = np.flatnonzero(places >= 0)
+        if not still.size:
+            return [], np.zeros(0)
+        places = places[still]
+        parameters = np.array([memory.cuts[k].parameter for k in still])
+        parameters = separation.pulled(parameters, places)
+        divergences = program.divergences(parameters)
+        told = divergences[:, program.others].max(axis=1) > 0
+        told &= np.isfinite(divergences).all(axis=1)
+        good = np.flatnonzero(told & separation.confuse(parameters, places))
+        cuts = [Cut(int(places[k]), parameters[k], divergences[k]) for k in good]
+        return cuts, memory.weights[still][good]
 
     def _remember(
         self, program: Program, separation: Separation, answer: Answer, empty: list[Dual]

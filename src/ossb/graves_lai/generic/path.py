@@ -6,7 +6,7 @@ makes the dual residual worse, since f is not quadratic.
 
 import math
 
-from ossb.graves_lai.generic.cancel import cancel
+from ossb.graves_lai.generic.cancel import BINDING, EVERY, cancel
 from ossb.graves_lai.generic.course import (
     BEND,
     CHANGE,
@@ -126,7 +126,7 @@ def advance(
     """
     columns, rows = course.by_column, course.by_row
     n, m = columns.shape[2], rows.shape[2]
-    if not factor_system(a, course):
+    if not factor_system(a, DUAL, course):
         return before
     gap = 0.0
     for i in range(m):
@@ -217,4 +217,5 @@ def follow(kind: int, precision: float, tolerance: float, course: Course) -> Non
             careful = step >= _CAREFUL
             greatest = advance(kind, precision, a, floor, careful, greatest, course)
         course.ends[a, VALUE] = value_of(kind, precision, a, course)
-        cancel(a, course)
+        cancel(a, EVERY, course)
+        cancel(a, BINDING, course)

@@ -13,27 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from ossb.graves_lai.generic.divergence import Divergence
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """A polytope of parameters, and what the arms bring there.
-
-    Parameters
-    ----------
-    matrix, bounds
-        matrix λ ≤ bounds.
-    equal_matrix, equal_bounds
-        equal_matrix λ = equal_bounds.
-    rewards
-        Rewards are rewards λ, signed so that more is better.
-    """
-
-    matrix: np.ndarray  # (m, n)
-    bounds: np.ndarray  # (m,)
-    equal_matrix: np.ndarray  # (q, n)
-    equal_bounds: np.ndarray  # (q,)
-    rewards: np.ndarray  # (K, n)
+from ossb.graves_lai.generic.ground import Ground
+from ossb.graves_lai.generic.piece import Piece
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +35,8 @@ class Program:
         Δ(x), positive but for x*.
     margin
         Estimates may tie: an arm this close to the best one, or closer, counts as this far.
+    common
+        What does not depend on θ, if it is at hand.
     """
 
     divergence: Divergence
@@ -64,47 +47,44 @@ class Program:
     best: int
     gaps: np.ndarray  # (K,)
     margin: float = 0.0
+    common: Ground | None = None
+
+    @cached_property
+    def ground(self) -> Ground:
+        """What does not depend on θ."""
+        if self.common is not None:
+            return self.common
+        return Ground(self.divergence, self.means, self.reveals, self.pieces, self.best)
+
+    @cached_property
+    def shift(self) -> np.ndarray:
+        """Component means under θ, wherever they are."""
+        return np.asarray(self.means @ self.theta)
 
     @cached_property
     def truth(self) -> np.ndarray:
         """Component means under θ, inside the mean space."""
         low, high = self.divergence.lowest, self.divergence.highest
-        return np.asarray(np.clip(self.means @ self.theta, low, high))
+        return np.asarray(np.clip(self.shift, low, high))
 
-    @cached_property
+    @property
     def shown(self) -> np.ndarray:
         """Which components the best arm reveals."""
-        return np.asarray(self.reveals[self.best] > 0)
+        return self.ground.shown
 
-    @cached_property
+    @property
     def others(self) -> np.ndarray:
         """Every arm but the best."""
-        return np.flatnonzero(np.arange(self.gaps.size) != self.best)
+        return self.ground.others
 
-    @cached_property
+    @property
     def informative(self) -> np.ndarray:
         """Components that some arm reveals and the best one does not."""
-        return np.flatnonzero((self.reveals.sum(axis=0) > 0) & ~self.shown)
-
-    @cached_property
-    def columns(self) -> np.ndarray:
-        """What one unit of each entry of λ is to the engine, so that means change by about one.
-
-        Powers of two: nothing is rounded.  Users choose the units of λ as they like.
-        """
-        size = np.abs(self.means).max(axis=0, initial=0.0)
-        for piece in self.pieces:
-            rows = np.vstack([piece.matrix, piece.equal_matrix, piece.rewards])
-            largest = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
-            unit = np.abs(rows / np.where(largest > 0, largest, 1.0)).max(axis=0, initial=0.0)
-            size = np.where(size > 0, size, unit)
-        return np.asarray(2.0 ** -np.round(np.log2(np.where(size > 0, size, 1.0))))
+        return self.ground.informative
 
     def rows_of(self, piece: int, arm: int) -> np.ndarray:
         """Rows that multipliers make cancel: means, inequalities, equalities, − advantage."""
-        polytope = self.pieces[piece]
-        gain = self.advantage_row(piece, arm)
-        return np.vstack([self.means, polytope.matrix, polytope.equal_matrix, -gain[None]])
+        return self.ground.rows_of(piece, arm)
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Every (piece, arm) that may hold confusing parameters."""
@@ -118,8 +98,7 @@ class Program:
 
     def advantage_row(self, piece: int, arm: int) -> np.ndarray:
         """The c with c · λ = reward of ``arm`` − reward of x*."""
-        rewards = self.pieces[piece].rewards
-        return np.asarray(rewards[arm] - rewards[self.best])
+        return self.ground.advantage_row(piece, arm)
 
     def need(self, piece: int, arm: int) -> float:
         """What ``arm`` lacks to x* under θ, by the rewards of a piece."""

@@ -15,14 +15,16 @@ import numpy as np
 
 from ossb.errors import CertificationError, InputError
 from ossb.graves_lai.generic.duals import Dual, gathered, mean_rows, settled
-from ossb.graves_lai.generic.program import Piece, Program
+from ossb.graves_lai.generic.frame import Frame
+from ossb.graves_lai.generic.outline import Outline
+from ossb.graves_lai.generic.piece import Piece
+from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.shape import Shape, least_movement, shape_of
 from ossb.graves_lai.linprog import solve_lp
 
 ROOM = 1e-7  # less slack than this, at unit scale, is none
 FAR = 1e2  # at unit scale: a start further out is looked for again, nearer
 STILL_INSIDE = 1e-3  # slack, at unit scale, that a point from before must still have
-UNHELD = 1e-12  # a direction along which unit rows change by less is held by none of them
 STRICT = 1e-9  # an advantage below this share of the gap is a tie
 
 
@@ -33,28 +35,31 @@ class Region:
     piece: int
     arm: int
     scale: float
-    rows: np.ndarray  # (m, n), of unit norm
+    frame: Frame
     slacks: np.ndarray  # (m,)
-    row_norms: np.ndarray  # (m,)
-    equal: np.ndarray  # (q, n), of unit norm
-    equal_norms: np.ndarray  # (q,)
-    gain: np.ndarray  # (n,), of unit norm
     need: float
-    gain_norm: float
-    tight: np.ndarray  # (m,) rows that are equalities in the whole region
-    tight_proof: np.ndarray  # (m + q,) multipliers of rows and equal that prove it
+    tight_proof: np.ndarray  # (m + q,) multipliers of rows and equal that prove what is tight
     middle: np.ndarray  # (n,) a point with every other row slack
-    basis: np.ndarray  # (n, r) orthonormal: directions left free on which something depends
+
+    @property
+    def outline(self) -> Outline:
+        return self.frame.outline
+
+    @property
+    def tight(self) -> np.ndarray:
+        """Rows that are equalities in the whole region."""
+        return self.frame.tight
 
     @property
     def n_bounds(self) -> int:
-        return int(self.rows.shape[0])
+        return int(self.slacks.size)
 
     @property
     def clear(self) -> float:
         """The least slack, at the middle, of the rows that have any."""
-        slacks = (self.slacks - self.rows @ self.middle)[~self.tight]
-        return min(float(slacks.min(initial=np.inf)), float(self.gain @ self.middle - self.need))
+        slacks = self.slacks - self.outline.rows @ self.middle
+        least = float(np.min(slacks, initial=np.inf, where=~self.tight))
+        return min(least, float(self.outline.gain @ self.middle - self.need))
 
 
 def region_of(program: Program, piece: int, arm: int) -> Region | Dual:
@@ -93,7 +98,7 @@ def region_near(program: Program, held: Region, inside: np.ndarray) -> Region | 
     if held.tight.any():
         return None
     shape = shape_of(program, held.piece, held.arm).scaled(held.scale)
-    moved = (inside - program.theta) / (held.scale * program.columns)
+    moved = (inside - program.theta) / (held.scale * program.ground.columns)
     region = _region(
         program, held.piece, held.arm, held.scale, shape, held.tight, held.tight_proof, moved
     )
@@ -110,28 +115,9 @@ def _region(
     proof: np.ndarray,
     middle: np.ndarray,
 ) -> Region:
-    fixed = np.vstack([shape.equal, shape.rows[tight]])
-    fixed_to = np.concatenate([shape.equal_to, shape.slacks[tight]])
-    basis, middle = _free_directions(fixed, fixed_to, middle)
-    seen = program.means[program.informative] * program.columns
-    basis = _held(np.vstack([seen, shape.rows[~tight], shape.gain]), basis)
-    return Region(
-        piece,
-        arm,
-        scale,
-        shape.rows,
-        shape.slacks,
-        shape.row_norms,
-        shape.equal,
-        shape.equal_norms,
-        shape.gain,
-        shape.need,
-        shape.gain_norm,
-        tight,
-        proof,
-        middle,
-        basis,
-    )
+    frame = program.ground.frame(piece, arm, tight)
+    middle = frame.settled(middle, np.concatenate([shape.equal_to, shape.slacks[tight]]))
+    return Region(piece, arm, scale, frame, shape.slacks, shape.need, proof, middle)
 
 
 def holds_a_point(piece: Piece, means: np.ndarray, space: tuple[float, float]) -> bool:
@@ -147,7 +133,7 @@ def holds_a_point(piece: Piece, means: np.ndarray, space: tuple[float, float]) -
 def _movement(program: Program, shape: Shape) -> float | None:
     """Least change, over the region, of the largest mean that any arm reveals; None if empty."""
     n = shape.gain.size
-    seen = program.means[program.informative] * program.columns
+    seen = program.ground.seen
     zero, one = np.zeros((shape.rows.shape[0], 1)), np.ones((seen.shape[0], 1))
     matrix = np.vstack(
         [
@@ -243,36 +229,6 @@ def _relative_interior(shape: Shape) -> tuple[np.ndarray | None, np.ndarray, np.
     return solution.point[:n] / solution.point[n], tight, proof
 
 
-def _free_directions(
-    fixed: np.ndarray, fixed_to: np.ndarray, point: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Directions along which equalities stay, and the point moved onto them exactly."""
-    if not fixed.shape[0]:
-        return np.eye(point.size), point
-    _, singular, right = np.linalg.svd(fixed)
-    rank = int((singular > 1e-10 * singular[0]).sum())
-    inverse = np.linalg.pinv(fixed, rcond=1e-10)
-    for _ in range(2):
-        point = point + inverse @ (fixed_to - fixed @ point)
-    basis = right[rank:].T
-    basis[np.abs(basis) < 1e-15] = 0.0
-    return basis, point
-
-
-def _held(rows: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """The directions of a basis without those on which no row depends, where there are any.
-
-    Nothing would hold a program there but rounding.
-    """
-    lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
-    along = (rows / np.where(lengths > 0, lengths, 1.0)) @ basis
-    _, singular, right = np.linalg.svd(along, full_matrices=False)
-    kept = singular > UNHELD * singular.max(initial=0.0)
-    if kept.sum() == basis.shape[1]:
-        return basis
-    return np.asarray(basis @ right[kept].T)
-
-
 def _infinitely_far(program: Program, piece: int, tight: np.ndarray) -> bool:
     """Whether a mean that some arm reveals is forced to where one observation excludes it."""
     component, sign, _ = mean_rows(program)
@@ -322,7 +278,7 @@ def _dual(
     multipliers: np.ndarray,
 ) -> Dual:
     m = shape.rows.shape[0]
-    rows = np.maximum(multipliers[:m], 0.0) / shape.row_norms
-    equal = multipliers[m:] / shape.equal_norms
-    found = gathered(program, piece, arm, tau / shape.gain_norm, rows, equal, np.zeros(0))
+    rows = np.maximum(multipliers[:m], 0.0) / shape.outline.row_norms
+    equal = multipliers[m:] / shape.outline.equal_norms
+    found = gathered(program, piece, arm, tau / shape.outline.gain_norm, rows, equal, np.zeros(0))
     return settled(program, found)

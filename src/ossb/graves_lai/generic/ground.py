@@ -1,0 +1,123 @@
+"""What a program has in common at every θ with the same best arm, computed once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ossb.graves_lai.generic.divergence import Divergence
+from ossb.graves_lai.generic.frame import Frame, frame_of
+from ossb.graves_lai.generic.outline import Outline, outline_of
+from ossb.graves_lai.generic.piece import Piece
+from ossb.graves_lai.generic.stack import Checks, Stack, stack_of
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """The pieces and what the arms show, seen from a best arm; as in ``Program``."""
+
+    divergence: Divergence
+    means: np.ndarray
+    reveals: np.ndarray
+    pieces: Sequence[Piece]
+    best: int
+    _outlines: dict[tuple[int, int], Outline] = field(default_factory=dict)
+    _frames: dict[tuple[int, int, bytes], Frame] = field(default_factory=dict)
+    _stacks: dict[tuple[tuple[int, int, Frame], ...], Stack] = field(default_factory=dict)
+
+    @cached_property
+    def shown(self) -> np.ndarray:
+        """Which components the best arm reveals."""
+        return np.asarray(self.reveals[self.best] > 0)
+
+    @cached_property
+    def others(self) -> np.ndarray:
+        """Every arm but the best."""
+        return np.flatnonzero(np.arange(self.reveals.shape[0]) != self.best)
+
+    @cached_property
+    def informative(self) -> np.ndarray:
+        """Components that some arm reveals and the best one does not."""
+        return np.flatnonzero((self.reveals.sum(axis=0) > 0) & ~self.shown)
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """What one unit of each entry of λ is to the engine, so that means change by about one.
+
+        Powers of two: nothing is rounded.  Users choose the units of λ as they like.
+        """
+        size = np.abs(self.means).max(axis=0, initial=0.0)
+        for piece in self.pieces:
+            rows = np.vstack([piece.matrix, piece.equal_matrix, piece.rewards])
+            largest = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
+            unit = np.abs(rows / np.where(largest > 0, largest, 1.0)).max(axis=0, initial=0.0)
+            size = np.where(size > 0, size, unit)
+        return np.asarray(2.0 ** -np.round(np.log2(np.where(size > 0, size, 1.0))))
+
+    @cached_property
+    def seen(self) -> np.ndarray:
+        """Informative means, in the engine's units."""
+        return np.asarray(self.means[self.informative] * self.columns)
+
+    @cached_property
+    def ends(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The mean space as rows: component of each row, its sign, and the end of the space."""
+        hidden = np.flatnonzero(~self.shown)
+        sides = [(self.divergence.lowest, -1.0), (self.divergence.highest, 1.0)]
+        finite = [(end, sign) for end, sign in sides if np.isfinite(end)]
+        component = np.tile(hidden, len(finite))
+        sign = np.repeat([sign for _, sign in finite], hidden.size)
+        return component, sign, np.repeat([end for end, _ in finite], hidden.size)
+
+    def advantage_row(self, piece: int, arm: int) -> np.ndarray:
+        """The c with c · λ = reward of ``arm`` − reward of x*."""
+        rewards = self.pieces[piece].rewards
+        return np.asarray(rewards[arm] - rewards[self.best])
+
+    def rows_of(self, piece: int, arm: int) -> np.ndarray:
+        """Rows that multipliers make cancel: means, inequalities, equalities, − advantage."""
+        polytope = self.pieces[piece]
+        gain = self.advantage_row(piece, arm)
+        return np.vstack([self.means, polytope.matrix, polytope.equal_matrix, -gain[None]])
+
+    def outline(self, piece: int, arm: int) -> Outline:
+        """The rows of a region, in the engine's units."""
+        if (piece, arm) not in self._outlines:
+            polytope = self.pieces[piece]
+            component, sign, _ = self.ends
+            rows = np.vstack([polytope.matrix, sign[:, None] * self.means[component]])
+            equal = np.vstack([polytope.equal_matrix, self.means[self.shown]])
+            self._outlines[piece, arm] = outline_of(
+                rows * self.columns,
+                equal * self.columns,
+                self.advantage_row(piece, arm) * self.columns,
+            )
+        return self._outlines[piece, arm]
+
+    def frame(self, piece: int, arm: int, tight: np.ndarray) -> Frame:
+        """The directions of a region in which some rows are tight everywhere."""
+        key = piece, arm, tight.tobytes()
+        if key not in self._frames:
+            self._frames[key] = frame_of(self.outline(piece, arm), self.seen, tight)
+        return self._frames[key]
+
+    def stack(self, regions: tuple[tuple[int, int, Frame], ...]) -> Stack:
+        """Regions (piece, arm, frame) side by side; the last ones asked for are kept."""
+        if regions not in self._stacks:
+            checks = [self._checks(piece, arm) for piece, arm, _ in regions]
+            self._stacks.clear()
+            self._stacks[regions] = stack_of([frame for _, _, frame in regions], checks)
+        return self._stacks[regions]
+
+    def _checks(self, piece: int, arm: int) -> Checks:
+        polytope, shown = self.pieces[piece], self.means[self.shown]
+        equal, to = polytope.equal_matrix, polytope.equal_bounds
+        rows = [-self.advantage_row(piece, arm)[None], shown, -shown, polytope.matrix]
+        open_sides = np.zeros(1 + 2 * shown.shape[0])
+        low, high = -self.divergence.lowest, self.divergence.highest
+        count = self.means.shape[0]
+        sides = [open_sides, polytope.bounds, to, -to, np.full(count, low), np.full(count, high)]
+        return Checks(
+            np.vstack([*rows, equal, -equal, -self.means, self.means]), np.concatenate(sides)
+        )

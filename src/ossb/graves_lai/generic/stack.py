@@ -1,0 +1,67 @@
+"""Regions side by side in arrays, the region as first axis, wherever θ is.
+
+Smaller regions are padded with rows of 0 and unused columns.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ossb.graves_lai.generic.frame import Frame
+
+
+@dataclass(frozen=True, eq=False)
+class Checks:
+    """rows λ ≤ sides, as the user states them; the first sides are left open, for they need θ.
+
+    The negative advantage, agreement from above and from below, the piece, the mean space.
+    """
+
+    rows: np.ndarray  # (k, n)
+    sides: np.ndarray  # (k,)
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """What ``Separation`` needs of its regions' frames."""
+
+    basis: np.ndarray  # (a, n, r)
+    seen: np.ndarray  # (a, C, r) what arms show, along the basis
+    walls: np.ndarray  # (a, m + 1, r) rows and the negative advantage along it, 0 if tight
+    rows: np.ndarray  # (a, m + 1, n) the same, not along it
+    anchor: np.ndarray  # (a, r, r), positive on the padding
+    checks: np.ndarray  # (a, k, n) rows of the user's own
+    sizes: np.ndarray  # (a, k, n) their absolute values
+    sides: np.ndarray  # (a, k), ∞ in the padding
+
+
+def stack_of(frames: Sequence[Frame], checks: Sequence[Checks]) -> Stack:
+    """Some regions side by side."""
+    count, entries = len(frames), frames[0].basis.shape[0]
+    columns = max(1, *(frame.basis.shape[1] for frame in frames))
+    rows = max(frame.tight.size for frame in frames) + 1
+    most = max(check.sides.size for check in checks)
+    stack = Stack(
+        np.zeros((count, entries, columns)),
+        np.zeros((count, frames[0].seen.shape[0], columns)),
+        np.zeros((count, rows, columns)),
+        np.zeros((count, rows, entries)),
+        np.zeros((count, columns, columns)),
+        np.zeros((count, most, entries)),
+        np.zeros((count, most, entries)),
+        np.full((count, most), np.inf),
+    )
+    for a, (frame, check) in enumerate(zip(frames, checks, strict=True)):
+        free, m, outline = frame.basis.shape[1], frame.tight.size, frame.outline
+        stack.basis[a, :, :free] = frame.basis
+        stack.seen[a, :, :free] = frame.seen
+        stack.walls[a, :m, :free], stack.walls[a, -1, :free] = frame.walls[:-1], frame.walls[-1]
+        stack.rows[a, :m] = np.where(frame.tight[:, None], 0.0, outline.rows)
+        stack.rows[a, -1] = -outline.gain
+        padding = np.arange(free, columns)
+        stack.anchor[a, padding, padding] = 1.0
+        stack.checks[a, : check.sides.size] = check.rows
+        stack.sizes[a] = np.abs(stack.checks[a])
+        stack.sides[a, : check.sides.size] = check.sides
+    return stack
