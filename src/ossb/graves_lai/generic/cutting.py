@@ -20,6 +20,7 @@ from ossb.graves_lai.generic.listed_cuts import scaled_rows
 from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import Region, region_of
 from ossb.graves_lai.generic.separation import Evaluation, Separation
+from ossb.graves_lai.generic.small_master import SmallMaster
 from ossb.graves_lai.linprog import Master
 
 ROUNDS = 60
@@ -90,7 +91,10 @@ def solve(
 
 
 class Search:
-    """The state of the cutting planes, begun at given rates and confusing parameters."""
+    """The state of the cutting planes, begun at given rates and confusing parameters.
+
+    ``small``: the master is quick for few arms, and not meant for the hardest programs.
+    """
 
     def __init__(
         self,
@@ -99,6 +103,7 @@ class Search:
         gap: float,
         cuts: Sequence[Cut],
         rates: np.ndarray | None,
+        small: bool = False,
     ) -> None:
         self.program, self.separation, self.gap = program, separation, gap
         self.others = program.others
@@ -115,12 +120,14 @@ class Search:
             rates[self.others] = 1.0 / self.gaps
         first = self._try(rates)
         self.unit = self.upper if 0.0 < self.upper < math.inf else 1.0
-        self.master = Master(np.ones(self.gaps.size))
+        size = int(self.gaps.size)
+        self.master = SmallMaster(size) if small else Master(np.ones(size))
+        self.rows, self.largest = np.zeros((0, size)), np.zeros(0)
         self._add([*cuts, *self._cuts(first)])
 
     def weigh(self, weights: np.ndarray) -> None:
         """Bound C from below by weights on the parameters the search began with."""
-        rows = np.array([cut.divergences[self.others] for cut in self.cuts])[: weights.size]
+        rows = self.rows[: weights.size]
         if weights.sum() > 0:
             heaviest = float(((weights @ rows) / self.gaps).max())
             self.lower = max(self.lower, float(weights.sum()) / heaviest)
@@ -216,6 +223,8 @@ class Search:
         rows = np.array([cut.divergences[self.others] for cut in cuts])
         scaled, largest = scaled_rows(self.gaps, rows)
         self.master.add_rows(scaled, 1.0 / (largest * self.unit))
+        self.rows = np.concatenate([self.rows, rows])
+        self.largest = np.concatenate([self.largest, largest])
         self.cuts += cuts
 
     def _solve_master(self) -> np.ndarray:
@@ -225,13 +234,12 @@ class Search:
         costs = np.maximum(solution.point, 0.0)
         rates[self.others] = np.where(costs > UNSEEN * costs.sum(), costs, 0.0) / self.gaps
         rates *= self.unit
-        rows = np.array([cut.divergences[self.others] for cut in self.cuts])
-        _, largest = scaled_rows(self.gaps, rows)
-        weights = np.maximum(solution.duals, 0.0) / largest
-        if weights.sum() > 0:
-            lower = float(weights.sum() / ((weights @ rows) / self.gaps).max())
+        weights = np.maximum(solution.duals, 0.0) / self.largest
+        total = float(weights.sum())
+        if total > 0:
+            lower = total / float(((weights @ self.rows) / self.gaps).max())
             if lower > self.lower:
-                self.lower, self.weights = lower, weights * (lower / weights.sum())
+                self.lower, self.weights = lower, weights * (lower / total)
         return rates
 
     def _tidy(self, outside: np.ndarray) -> bool:

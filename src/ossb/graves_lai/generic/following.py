@@ -112,7 +112,7 @@ class Follower:
         separation = Separation(program, regions)
         cuts, weights = self._moved(program, separation, memory)
         known = memory.rates if memory.rates.any() else None
-        search = Search(program, separation, self.gap, cuts, known)
+        search = Search(program, separation, self.gap, cuts, known, small=known is not None)
         if known is not None:
             search.weigh(weights)
             if search.relative <= self.kappa:
