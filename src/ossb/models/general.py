@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ossb.errors import CertificationError
-from ossb.graves_lai.generic.barrier import Batch, minimise
-from ossb.graves_lai.generic.divergence import Divergence
+from ossb.graves_lai.generic.barrier import minimise
+from ossb.graves_lai.generic.divergence import Divergence, inside
 from ossb.graves_lai.generic.following import Follower
 from ossb.graves_lai.generic.piece import Piece
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
+from ossb.models.region_stack import RegionStack, stack_of
 from ossb.models.regions import Region, interior
 from ossb.tally import Tally
 
@@ -93,6 +94,7 @@ class GeneralModel:
         whole = np.linalg.matrix_rank(means) == means.shape[1]
         self._inverse = np.linalg.pinv(means) if whole else None
         self._regions: dict[tuple[int, int, int], Region | None] = {}
+        self._stacks: dict[tuple[tuple[int, int, int], ...], RegionStack | None] = {}
         self._set = _showing_all(incidence)
 
     def start(self) -> GeneralMemory:
@@ -160,7 +162,7 @@ class GeneralModel:
         shown = self._incidence[leader] > 0
         means = np.where(shown, memory.estimate, tally.means)
         weights = np.where(shown, KNOWN * max(1.0, counts.max(initial=1.0)), counts)
-        inside = self._loss(means, weights, memory.estimate)
+        inside = float(self._losses(means, weights, memory.estimate[None])[0])
         settled = self._ratio(leader, level, means, weights, inside, held.settled)
         memory.numbers[SETTLED] = settled
 
@@ -257,8 +259,8 @@ class GeneralModel:
 
     def _reached(self, proofs: Proofs, means: np.ndarray, counts: np.ndarray) -> float:
         """A number that some alternative does not lose more than."""
-        each = self._divergence.value(self._inside(means), proofs.points)
-        return float(np.where(counts > 0, counts * each, 0.0).sum(axis=1).min(initial=math.inf))
+        losses = self._losses(self._inside(means), counts, proofs.points)
+        return float(losses.min(initial=math.inf))
 
     def _ratio(
         self,
@@ -306,11 +308,12 @@ class GeneralModel:
         return [(arm, value, components) for arm, (value, components) in best.items()]
 
     def _inside(self, means: np.ndarray) -> np.ndarray:
-        return np.asarray(np.clip(means, self._divergence.lowest, self._divergence.highest))
+        return inside(self._divergence, means)
 
-    def _loss(self, means: np.ndarray, counts: np.ndarray, components: np.ndarray) -> float:
+    def _losses(self, means: np.ndarray, counts: np.ndarray, components: np.ndarray) -> np.ndarray:
+        """What each row of component means loses."""
         each = self._divergence.value(means, components)
-        return float(np.where(counts > 0, counts * each, 0.0).sum())
+        return np.asarray(np.where(counts > 0, counts * each, 0.0).sum(axis=1))
 
     def _solve(
         self,
@@ -320,36 +323,26 @@ class GeneralModel:
         proving: bool,
     ) -> tuple[list[tuple[int, float, np.ndarray]], Proofs | None]:
         """(place of the key, least loss, λ) for every region that is not empty, and proofs."""
-        regions = [(place, self._region(key)) for place, key in enumerate(keys)]
-        there = [(place, region) for place, region in regions if region is not None]
-        if not there:
+        stack = self._stack(tuple(keys))
+        if stack is None:
             return [], None
-        n, columns = self._means.shape[1], max(r.basis.shape[1] for _, r in there)
-        columns, rows = max(columns, 1), max(max(r.rows.shape[0] for _, r in there), 1)
-        start = np.array([self._means @ r.middle - means for _, r in there])
-        slopes = np.zeros((len(there), self.n_components, columns))
-        matrix, room = np.zeros((len(there), rows, columns)), np.ones((len(there), rows))
-        anchor = np.zeros((len(there), columns, columns))
-        for a, (_, region) in enumerate(there):
-            free, m = region.basis.shape[1], region.rows.shape[0]
-            slopes[a, :, :free] = self._means @ region.basis
-            matrix[a, :m, :free] = region.rows @ region.basis
-            room[a, :m] = region.room
-            padding = np.arange(free, columns)
-            anchor[a, padding, padding] = 1.0
-        batch = Batch(self._divergence, self._inside(means), start, slopes, matrix, room, anchor)
+        batch = stack.batch(self._divergence, means, self._inside(means))
         most = max(counts.max(initial=0.0), 1e-300)
-        weights = np.broadcast_to(counts / most, start.shape)
+        weights = np.broadcast_to(counts / most, batch.start.shape)
         outcome = minimise(batch, weights, TOLERANCE, proving)
-        answer, points = [], np.empty_like(start)
-        for a, (place, region) in enumerate(there):
-            point = region.at(outcome.point[a], outcome.loose[a])
-            points[a] = self._inside(self._means @ point)
-            answer.append((place, self._loss(means, counts, points[a]), point.reshape(n)))
+        parameters = stack.at(outcome)
+        points = self._inside(parameters @ self._means.T)
+        losses = self._losses(means, counts, points)
+        answer = [(place, float(losses[a]), parameters[a]) for a, place in enumerate(stack.places)]
         if not (proving and np.isfinite(outcome.proved).all()):
             return answer, None
-        spent = most * (outcome.multipliers * room).sum(axis=1)
-        return answer, Proofs(points, most * outcome.slopes, start + means, spent)
+        spent = most * (outcome.multipliers * stack.room).sum(axis=1)
+        return answer, Proofs(points, most * outcome.slopes, stack.shown, spent)
+
+    def _stack(self, keys: tuple[tuple[int, int, int], ...]) -> RegionStack | None:
+        if keys not in self._stacks:
+            self._stacks[keys] = stack_of(self._means, [self._region(key) for key in keys])
+        return self._stacks[keys]
 
     def _region(self, key: tuple[int, int, int]) -> Region | None:
         if key not in self._regions:

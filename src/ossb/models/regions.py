@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.generic.barrier import needed
 from ossb.graves_lai.linprog import solve_lp
 
 ROOM = 1e-9  # a region without this much slack, at unit scale, holds no strict alternative
@@ -18,16 +17,6 @@ class Region(NamedTuple):
     basis: np.ndarray  # (n, r)
     rows: np.ndarray  # (m, n), those that are not tight
     room: np.ndarray  # (m,), slack at the middle
-
-    def at(self, point: np.ndarray, loose: np.ndarray) -> np.ndarray:
-        """λ of a point in the basis, with as much of its loose part as the rows need.
-
-        The loose part moves nothing that is observed, and may be as long as the rows allow.
-        """
-        free = self.basis.shape[1]
-        change, move = self.basis @ point[:free], self.basis @ loose[:free]
-        more = needed(self.rows, self.rows @ change - self.room, move)
-        return np.asarray(self.middle + change + more)
 
 
 def interior(

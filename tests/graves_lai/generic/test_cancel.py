@@ -80,9 +80,9 @@ def test_the_careful_proof_is_asked_only_where_the_one_at_hand_is_poor(family, m
         barrier,
         "_at_hand",
         lambda batch, weights, course: barrier.Proof(
+            np.full(course.ends.shape[0], -np.inf),
             course.by_component[:, EVEN_SLOPE],
             course.by_row[:, EVEN_DUAL],
-            np.full(course.ends.shape[0], -np.inf),
         ),
     )
     slow = minimise(batch, weights, 1e-7)

@@ -5,7 +5,7 @@ subject to rows y ≤ room.  y = 0 is strictly feasible, and stays so: a row's s
 left.  Every array has the batch as its first axis.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from ossb.graves_lai.generic.course import (
     Course,
     course_of,
 )
-from ossb.graves_lai.generic.divergence import Divergence
+from ossb.graves_lai.generic.divergence import Divergence, inside
 from ossb.graves_lai.generic.way import WAY
 
 _RANK = 1e-11
@@ -84,9 +84,9 @@ class Outcome:
 class Proof(NamedTuple):
     """Slopes and multipliers that cancel, and the lower bounds that they prove."""
 
+    proved: np.ndarray  # (a,)
     slopes: np.ndarray  # (a, C)
     duals: np.ndarray  # (a, m)
-    proved: np.ndarray  # (a,)
 
 
 def minimise(batch: Batch, weights: np.ndarray, tolerance: float, proving: bool = True) -> Outcome:
@@ -101,14 +101,14 @@ def minimise(batch: Batch, weights: np.ndarray, tolerance: float, proving: bool 
         recast.theta, weights, recast.start, recast.slopes, recast.rows, recast.room, recast.anchor
     )
     WAY.go(batch.divergence.kind, batch.divergence.precision, tolerance, course)
-    outcome = _finished(recast, weights, course, tolerance, proving)
+    point, value = course.by_column[:, POINT], course.ends[:, VALUE]
+    proof = _proof(recast, weights, course, tolerance, proving)
     if not null.any():
-        return replace(outcome, point=_times(transform, outcome.point))
+        return Outcome(_times(transform, point), np.zeros_like(point), value, *proof)
     # at the end of its space a mean may count without any curvature
     counts = ((recast.slopes != 0) & (weights > 0)[..., None]).any(axis=1)
-    loose = np.where(null & ~counts, outcome.point, 0.0)
-    held = _times(transform, outcome.point - loose)
-    return replace(outcome, point=held, loose=_times(transform, loose))
+    loose = np.where(null & ~counts, point, 0.0)
+    return Outcome(_times(transform, point - loose), _times(transform, loose), value, *proof)
 
 
 def needed(rows: np.ndarray, short: np.ndarray, move: np.ndarray) -> np.ndarray:
@@ -150,9 +150,8 @@ def _whitening(batch: Batch, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 def value_at_start(batch: Batch, weights: np.ndarray) -> np.ndarray:
     """f at y = 0, for each program."""
-    divergence = batch.divergence
-    means = np.clip(batch.theta + batch.start, divergence.lowest, divergence.highest)
-    each = divergence.value(batch.theta[None], means)
+    means = inside(batch.divergence, batch.theta + batch.start)
+    each = batch.divergence.value(batch.theta, means)
     return np.asarray(np.where(weights > 0, weights * each, 0.0).sum(axis=1))
 
 
@@ -168,19 +167,17 @@ def _norm(values: np.ndarray) -> np.ndarray:
     return np.asarray(np.abs(values).max(axis=1, initial=0.0))
 
 
-def _finished(
+def _proof(
     batch: Batch, weights: np.ndarray, course: Course, tolerance: float, proving: bool
-) -> Outcome:
-    """Where the programs ended, with the best of the proofs at hand; those cost the most last."""
-    point, value = course.by_column[:, POINT], course.ends[:, VALUE]
+) -> Proof:
+    """The proof at hand, if it is good; else the best there is."""
     if not proving:
-        slope, dual = course.by_component[:, SLOPE], course.by_row[:, DUAL]
-        proof = Proof(slope, dual, np.full(value.size, -np.inf))
-    else:
-        proof = _at_hand(batch, weights, course)
-        if not (proof.proved >= (1.0 - _CLOSE * tolerance) * value).all():
-            proof = _better(proof, _careful(batch, weights, course))
-    return Outcome(point, np.zeros_like(point), value, proof.proved, proof.slopes, proof.duals)
+        nothing = np.full(course.ends.shape[0], -np.inf)
+        return Proof(nothing, course.by_component[:, SLOPE], course.by_row[:, DUAL])
+    proof = _at_hand(batch, weights, course)
+    if (proof.proved >= (1.0 - _CLOSE * tolerance) * course.ends[:, VALUE]).all():
+        return proof
+    return _better(proof, _careful(batch, weights, course))
 
 
 def _at_hand(batch: Batch, weights: np.ndarray, course: Course) -> Proof:
@@ -190,7 +187,7 @@ def _at_hand(batch: Batch, weights: np.ndarray, course: Course) -> Proof:
     proved = each.sum(axis=2) - course.ends[:, SPENT : SPENT + 2]
     proved = np.where(course.ends[:, OFF : OFF + 2] <= _STATIONARY, proved, -np.inf)
     programs, way = np.arange(proved.shape[0]), proved.argmax(axis=1)
-    return Proof(slopes[programs, way], duals[programs, way], proved[programs, way])
+    return Proof(proved[programs, way], slopes[programs, way], duals[programs, way])
 
 
 def _careful(batch: Batch, weights: np.ndarray, course: Course) -> Proof:
@@ -209,9 +206,9 @@ def _better(first: Proof, second: Proof) -> Proof:
     """Of each program, the one that proves more."""
     other = second.proved > first.proved
     return Proof(
+        np.where(other, second.proved, first.proved),
         np.where(other[:, None], second.slopes, first.slopes),
         np.where(other[:, None], second.duals, first.duals),
-        np.where(other, second.proved, first.proved),
     )
 
 
@@ -240,4 +237,4 @@ def _cancelled(batch: Batch, weights: np.ndarray, course: Course, dual: np.ndarr
     residual = _across(batch.slopes, slope) + _across(batch.rows, dual)
     size = _across(np.abs(batch.slopes), np.abs(slope)) + _across(np.abs(batch.rows), dual)
     proved = np.where(_norm(residual) <= _STATIONARY * _norm(size), proved, -np.inf)
-    return Proof(slope, dual, proved)
+    return Proof(proved, slope, dual)

@@ -32,6 +32,11 @@ class Divergence(Protocol):
     def least(self, theta: np.ndarray, weight: np.ndarray, slope: np.ndarray) -> np.ndarray: ...
 
 
+def inside(divergence: Divergence, means: np.ndarray) -> np.ndarray:
+    """Means brought into their space."""
+    return np.minimum(np.maximum(means, divergence.lowest), divergence.highest)
+
+
 def divergence_of(family: Family) -> Divergence:
     """The divergence of a family whose divergence is convex in its second mean."""
     if isinstance(family, Gaussian):

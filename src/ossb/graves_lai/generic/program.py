@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ossb.graves_lai.generic.divergence import Divergence
+from ossb.graves_lai.generic.divergence import Divergence, inside
 from ossb.graves_lai.generic.ground import Ground
 from ossb.graves_lai.generic.piece import Piece
 
@@ -64,8 +64,7 @@ class Program:
     @cached_property
     def truth(self) -> np.ndarray:
         """Component means under θ, inside the mean space."""
-        low, high = self.divergence.lowest, self.divergence.highest
-        return np.asarray(np.clip(self.shift, low, high))
+        return inside(self.divergence, self.shift)
 
     @property
     def shown(self) -> np.ndarray:
@@ -107,8 +106,8 @@ class Program:
 
     def divergences(self, parameters: np.ndarray) -> np.ndarray:
         """D(θ, λ, x) of every arm, for one parameter or each row of several."""
-        inside = np.clip(parameters @ self.means.T, self.divergence.lowest, self.divergence.highest)
-        each = self.divergence.value(np.broadcast_to(self.truth, inside.shape), inside)
+        means = inside(self.divergence, parameters @ self.means.T)
+        each = self.divergence.value(self.truth, means)
         each = np.where(self.shown, 0.0, each)
         endless = np.isinf(each)
         if not endless.any():
