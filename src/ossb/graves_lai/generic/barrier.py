@@ -55,11 +55,11 @@ class Batch:
         near = np.clip(self.theta, divergence.lowest + 1e-3, divergence.highest - 1e-3)
         return divergence.curvature(self.theta, near)
 
-    def recast(self, transform: np.ndarray, null: np.ndarray) -> "Batch":
+    def recast(self, transform: np.ndarray, null: np.ndarray | None) -> "Batch":
         """The same programs in coordinates y = transform ŷ; ``null`` are those without weight."""
         anchor = transform.transpose(0, 2, 1) @ self.anchor @ transform
         slopes, rows = self.slopes @ transform, self.rows @ transform
-        if null.any():
+        if null is not None:
             slopes = _without_noise(self.slopes, slopes, null)
             rows = _without_noise(self.rows, rows, null)
         return Batch(self.divergence, self.theta, self.start, slopes, rows, self.room, anchor)
@@ -103,7 +103,7 @@ def minimise(batch: Batch, weights: np.ndarray, tolerance: float, proving: bool 
     WAY.go(batch.divergence.kind, batch.divergence.precision, tolerance, course)
     point, value = course.by_column[:, POINT], course.ends[:, VALUE]
     proof = _proof(recast, weights, course, tolerance, proving)
-    if not null.any():
+    if null is None:
         return Outcome(_times(transform, point), np.zeros_like(point), value, *proof)
     # at the end of its space a mean may count without any curvature
     counts = ((recast.slopes != 0) & (weights > 0)[..., None]).any(axis=1)
@@ -128,8 +128,8 @@ def _without_noise(rows: np.ndarray, moved: np.ndarray, null: np.ndarray) -> np.
     return np.asarray(np.where(null[:, None, :] & (np.abs(moved) <= _NULL * lengths), 0.0, moved))
 
 
-def _whitening(batch: Batch, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates in which f bends by one in every direction at θ, and which have no weight.
+def _whitening(batch: Batch, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Coordinates in which f bends by one in every direction at θ; those without weight, if any.
 
     Weights span many decades: without this the light directions drown in the rounding of the
     heavy ones.  Directions without any weight keep their length.
@@ -140,9 +140,10 @@ def _whitening(batch: Batch, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
     null = singular <= _NULL * singular[:, :1]
     length = np.where(null, 1.0, singular)
     transform = right.transpose(0, 2, 1) / length[:, None, :]
+    if not null.any():
+        return transform, None
     # of the directions without weight, those that no row holds are told from the others
-    several = np.flatnonzero(null.sum(axis=1) > 1) if null.any() else ()
-    for a in several:
+    for a in np.flatnonzero(null.sum(axis=1) > 1):
         free = transform[a][:, null[a]]
         transform[a][:, null[a]] = free @ np.linalg.svd(batch.rows[a] @ free)[2].T
     return transform, null

@@ -100,10 +100,9 @@ def stationary(program: Program, dual: Dual) -> bool:
 
 def lagrangian(program: Program, dual: Dual, weights: np.ndarray) -> tuple[float, float]:
     """The right side of the inequality, and the size of its terms."""
-    piece = program.pieces[dual.piece]
     need = program.need(dual.piece, dual.arm)
-    rows = dual.bounds * (piece.bounds - piece.matrix @ program.theta)
-    equal = dual.equal * (piece.equal_bounds - piece.equal_matrix @ program.theta)
+    rows = dual.bounds * program.slacks[dual.piece]
+    equal = dual.equal * program.rests[dual.piece]
     hidden = ~program.shown
     means = program.divergence.least(program.truth[hidden], weights[hidden], dual.means[hidden])
     terms = np.concatenate([[dual.tau * need], -rows, -equal, means])

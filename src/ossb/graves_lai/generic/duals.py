@@ -66,8 +66,8 @@ def settled(program: Program, dual: Dual, limit: np.ndarray | float = np.inf) ->
 
 def mean_rows(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The mean space as rows on λ − θ: component of each row, its sign, and its slack."""
-    component, sign, end = program.ground.ends
-    return component, sign, sign * (end - program.shift[component])
+    component, sign, _ = program.ground.ends
+    return component, sign, program.mean_slacks
 
 
 def gathered(

@@ -85,6 +85,27 @@ class Program:
         """Rows that multipliers make cancel: means, inequalities, equalities, − advantage."""
         return self.ground.rows_of(piece, arm)
 
+    @cached_property
+    def slacks(self) -> list[np.ndarray]:
+        """Slack of each piece's inequalities under θ."""
+        return [piece.bounds - piece.matrix @ self.theta for piece in self.pieces]
+
+    @cached_property
+    def rests(self) -> list[np.ndarray]:
+        """What θ leaves of each piece's equalities."""
+        return [piece.equal_bounds - piece.equal_matrix @ self.theta for piece in self.pieces]
+
+    @cached_property
+    def mean_slacks(self) -> np.ndarray:
+        """Slack of the mean space's rows under θ."""
+        component, sign, end = self.ground.ends
+        return np.asarray(sign * (end - self.shift[component]))
+
+    @cached_property
+    def agreed(self) -> np.ndarray:
+        """How what the best arm reveals moves: an estimate agrees with the clipped one."""
+        return np.asarray((self.truth - self.shift)[self.shown])
+
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Every (piece, arm) that may hold confusing parameters."""
         for piece in range(len(self.pieces)):

@@ -99,7 +99,7 @@ class Separation:
         """λ of each region's point, with as much of its loose part as the rows need."""
         stack, loose = self.stack, outcome.loose
         z = self.middle + _times(stack.basis, outcome.point)
-        for a in np.flatnonzero(loose.any(axis=1)):
+        for a in np.flatnonzero(loose.any(axis=1)) if loose.any() else ():
             short = stack.rows[a] @ z[a] - self.slacks[a]
             z[a] += needed(stack.rows[a], short, stack.basis[a] @ loose[a])
         return self._inside(z, slice(None))

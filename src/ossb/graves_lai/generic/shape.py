@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ossb.graves_lai.generic.duals import mean_rows
 from ossb.graves_lai.generic.outline import Outline
 from ossb.graves_lai.generic.program import Program
 
@@ -36,15 +35,9 @@ class Shape:
 
 def shape_of(program: Program, piece: int, arm: int) -> Shape:
     """The region in the coordinates of λ − θ = columns z, rows of unit norm."""
-    polytope, outline = program.pieces[piece], program.ground.outline(piece, arm)
-    slacks = np.concatenate(
-        [polytope.bounds - polytope.matrix @ program.theta, mean_rows(program)[2]]
-    )
-    # an estimate outside the mean space agrees with the clipped one
-    moved = (program.truth - program.shift)[program.shown]
-    equal_to = np.concatenate(
-        [polytope.equal_bounds - polytope.equal_matrix @ program.theta, moved]
-    )
+    outline = program.ground.outline(piece, arm)
+    slacks = np.concatenate([program.slacks[piece], program.mean_slacks])
+    equal_to = np.concatenate([program.rests[piece], program.agreed])
     return Shape(
         outline,
         slacks / outline.row_norms,
