@@ -21,9 +21,10 @@ from ossb.graves_lai.generic.cutting import Answer, Cut, Search
 from ossb.graves_lai.generic.divergence import Divergence
 from ossb.graves_lai.generic.duals import Dual
 from ossb.graves_lai.generic.ground import Ground
+from ossb.graves_lai.generic.near import regions_near
 from ossb.graves_lai.generic.piece import Piece
 from ossb.graves_lai.generic.program import Program
-from ossb.graves_lai.generic.region import Region, region_near, region_of
+from ossb.graves_lai.generic.region import Region, region_of
 from ossb.graves_lai.generic.separation import Separation
 
 MARGIN = 1e-6
@@ -155,10 +156,8 @@ class Follower:
         )
 
     def _regions(self, program: Program, memory: GenericMemory) -> tuple[list[Region], list[Dual]]:
-        known = {
-            (region.piece, region.arm): (region, inside)
-            for region, inside in zip(memory.regions, memory.insides, strict=True)
-        }
+        near = regions_near(program, memory.regions, memory.insides)
+        known = {(region.piece, region.arm): region for region in near if region is not None}
         nothing = np.zeros(program.means.shape[0])
         still = {
             (dual.piece, dual.arm): dual
@@ -171,9 +170,7 @@ class Follower:
             if (piece, arm) in still:
                 empty.append(still[piece, arm])
                 continue
-            found: Region | Dual | None = None
-            if (piece, arm) in known:
-                found = region_near(program, *known[piece, arm])
+            found: Region | Dual | None = known.get((piece, arm))
             if found is None:
                 try:
                     found = region_of(program, piece, arm)

@@ -106,6 +106,17 @@ class Program:
         """How what the best arm reveals moves: an estimate agrees with the clipped one."""
         return np.asarray((self.truth - self.shift)[self.shown])
 
+    def sides_of(self, piece: int) -> tuple[np.ndarray, np.ndarray]:
+        """Slacks of a region's inequalities under θ, and what it leaves of its equalities."""
+        return self._sides[piece]
+
+    @cached_property
+    def _sides(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        return [
+            (np.concatenate([slack, self.mean_slacks]), np.concatenate([rest, self.agreed]))
+            for slack, rest in zip(self.slacks, self.rests, strict=True)
+        ]
+
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Every (piece, arm) that may hold confusing parameters."""
         for piece in range(len(self.pieces)):

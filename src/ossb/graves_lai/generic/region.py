@@ -24,7 +24,6 @@ from ossb.graves_lai.linprog import solve_lp
 
 ROOM = 1e-7  # less slack than this, at unit scale, is none
 FAR = 1e2  # at unit scale: a start further out is looked for again, nearer
-STILL_INSIDE = 1e-3  # slack, at unit scale, that a point from before must still have
 STRICT = 1e-9  # an advantage below this share of the gap is a tie
 
 
@@ -88,21 +87,6 @@ def region_of(program: Program, piece: int, arm: int) -> Region | Dual:
     if not region.clear > 0:
         raise CertificationError(f"arm {arm} in piece {piece}: no interior that doubles can hold")
     return region
-
-
-def region_near(program: Program, held: Region, inside: np.ndarray) -> Region | None:
-    """The region at a new θ, from the one held and a parameter well inside it; None if unsure.
-
-    No linear program is solved, so that following an estimate is cheap.
-    """
-    if held.tight.any():
-        return None
-    shape = shape_of(program, held.piece, held.arm).scaled(held.scale)
-    moved = (inside - program.theta) / (held.scale * program.ground.columns)
-    region = _region(
-        program, held.piece, held.arm, held.scale, shape, held.tight, held.tight_proof, moved
-    )
-    return region if region.clear > STILL_INSIDE else None
 
 
 def _region(

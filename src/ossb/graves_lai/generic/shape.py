@@ -36,8 +36,7 @@ class Shape:
 def shape_of(program: Program, piece: int, arm: int) -> Shape:
     """The region in the coordinates of λ − θ = columns z, rows of unit norm."""
     outline = program.ground.outline(piece, arm)
-    slacks = np.concatenate([program.slacks[piece], program.mean_slacks])
-    equal_to = np.concatenate([program.rests[piece], program.agreed])
+    slacks, equal_to = program.sides_of(piece)
     return Shape(
         outline,
         slacks / outline.row_norms,

@@ -30,6 +30,10 @@ class Stack:
     seen: np.ndarray  # (a, C, r) what arms show, along the basis
     walls: np.ndarray  # (a, m + 1, r) rows and the negative advantage along it, 0 if tight
     rows: np.ndarray  # (a, m + 1, n) the same, not along it
+    norms: np.ndarray  # (a, m + 1) what these were divided by
+    fixed: np.ndarray  # (a, q, n) equalities
+    inverse: np.ndarray  # (a, n, q) their pseudo-inverses
+    fixed_norms: np.ndarray  # (a, q)
     anchor: np.ndarray  # (a, r, r), positive on the padding
     checks: np.ndarray  # (a, k, n) rows of the user's own
     sizes: np.ndarray  # (a, k, n) their absolute values
@@ -41,12 +45,17 @@ def stack_of(frames: Sequence[Frame], checks: Sequence[Checks]) -> Stack:
     count, entries = len(frames), frames[0].basis.shape[0]
     columns = max(1, *(frame.basis.shape[1] for frame in frames))
     rows = max(frame.tight.size for frame in frames) + 1
+    fixed = max(frame.fixed.shape[0] for frame in frames)
     most = max(check.sides.size for check in checks)
     stack = Stack(
         np.zeros((count, entries, columns)),
         np.zeros((count, frames[0].seen.shape[0], columns)),
         np.zeros((count, rows, columns)),
         np.zeros((count, rows, entries)),
+        np.ones((count, rows)),
+        np.zeros((count, fixed, entries)),
+        np.zeros((count, entries, fixed)),
+        np.ones((count, fixed)),
         np.zeros((count, columns, columns)),
         np.zeros((count, most, entries)),
         np.zeros((count, most, entries)),
@@ -59,6 +68,10 @@ def stack_of(frames: Sequence[Frame], checks: Sequence[Checks]) -> Stack:
         stack.walls[a, :m, :free], stack.walls[a, -1, :free] = frame.walls[:-1], frame.walls[-1]
         stack.rows[a, :m] = np.where(frame.tight[:, None], 0.0, outline.rows)
         stack.rows[a, -1] = -outline.gain
+        stack.norms[a, :m], stack.norms[a, -1] = outline.row_norms, outline.gain_norm
+        q = frame.fixed.shape[0]
+        stack.fixed[a, :q], stack.inverse[a, :, :q] = frame.fixed, frame.inverse
+        stack.fixed_norms[a, : outline.equal_norms.size] = outline.equal_norms
         padding = np.arange(free, columns)
         stack.anchor[a, padding, padding] = 1.0
         stack.checks[a, : check.sides.size] = check.rows
