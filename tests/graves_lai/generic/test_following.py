@@ -67,6 +67,16 @@ def test_nothing_to_confuse_stays_nothing():
         assert (held.lower, held.upper, held.rates.any()) == (0.0, 0.0, False)
 
 
+def test_an_estimate_that_breaks_an_equality_leaves_nothing():
+    """The best arm's own mean is known: an estimate off it agrees with no parameter."""
+    theta = np.array([1.2, 0.0, 0.0])
+    known = {"A_eq": [[1, 0, 0]], "b_eq": [1.2], "A": [[-1, 0, -1]], "b": [-1.1]}
+    follower = Polytope(**known, theta=theta, observation="poisson").follow()
+    assert follower.rates(theta).upper == pytest.approx(2.0, rel=1e-3)
+    held = follower.rates(theta * (1 + 1e-6))
+    assert (held.lower, held.upper, held.rates.any()) == (0.0, 0.0, False)
+
+
 def test_unions_are_followed():
     theta = np.array([0.7, 0.4, 0.1])
     follower = Union(pieces=ORDERS, theta=theta).follow()

@@ -142,7 +142,7 @@ class Search:
     def run(self, empty: Sequence[Dual], proofs: bool = True) -> Answer:
         """Go on until the gap is met; without ``proofs``, as soon as it is."""
         rounds = tidied = 0
-        while rounds < ROUNDS and self.upper > 0.0:
+        while rounds < ROUNDS and self.upper > 0.0 and self.cuts:
             rounds += 1
             outside = self._solve_master()
             if not proofs and self.relative <= self.gap:

@@ -89,6 +89,8 @@ class GaussianDivergence:
 
     def least(self, theta: np.ndarray, weight: np.ndarray, slope: np.ndarray) -> np.ndarray:
         positive = weight > 0.0
+        if positive.all():
+            return np.asarray(-0.5 * slope * slope / (self.precision * weight))
         known = -0.5 * slope * slope / (self.precision * np.where(positive, weight, 1.0))
         return np.where(positive, known, np.where(slope == 0.0, 0.0, -np.inf))
 
