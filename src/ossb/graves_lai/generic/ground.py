@@ -6,11 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
+from ossb.graves_lai.generic.checks import Checks, checks_of
 from ossb.graves_lai.generic.divergence import Divergence
 from ossb.graves_lai.generic.frame import Frame, frame_of
 from ossb.graves_lai.generic.outline import Outline, outline_of
 from ossb.graves_lai.generic.piece import Piece
-from ossb.graves_lai.generic.stack import Checks, Stack, stack_of
+from ossb.graves_lai.generic.stack import Stack, stack_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +71,11 @@ class Ground:
         sign = np.repeat([sign for _, sign in finite], hidden.size)
         return component, sign, np.repeat([end for end, _ in finite], hidden.size)
 
+    @cached_property
+    def checks(self) -> list[Checks]:
+        """The user's own rows of each piece."""
+        return [checks_of(piece, self.means, self.shown, self.divergence) for piece in self.pieces]
+
     def advantage_row(self, piece: int, arm: int) -> np.ndarray:
         """The c with c · λ = reward of ``arm`` − reward of x*."""
         rewards = self.pieces[piece].rewards
@@ -105,19 +111,6 @@ class Ground:
     def stack(self, regions: tuple[tuple[int, int, Frame], ...]) -> Stack:
         """Regions (piece, arm, frame) side by side; the last ones asked for are kept."""
         if regions not in self._stacks:
-            checks = [self._checks(piece, arm) for piece, arm, _ in regions]
             self._stacks.clear()
-            self._stacks[regions] = stack_of([frame for _, _, frame in regions], checks)
+            self._stacks[regions] = stack_of([frame for _, _, frame in regions])
         return self._stacks[regions]
-
-    def _checks(self, piece: int, arm: int) -> Checks:
-        polytope, shown = self.pieces[piece], self.means[self.shown]
-        equal, to = polytope.equal_matrix, polytope.equal_bounds
-        rows = [-self.advantage_row(piece, arm)[None], shown, -shown, polytope.matrix]
-        open_sides = np.zeros(1 + 2 * shown.shape[0])
-        low, high = -self.divergence.lowest, self.divergence.highest
-        count = self.means.shape[0]
-        sides = [open_sides, polytope.bounds, to, -to, np.full(count, low), np.full(count, high)]
-        return Checks(
-            np.vstack([*rows, equal, -equal, -self.means, self.means]), np.concatenate(sides)
-        )

@@ -55,7 +55,7 @@ class Separation:
         self.slacks = self._slacks()
         self.room = self._left(self.middle, slice(None))
         self.batch = self._batch()
-        self.sides = self._sides()
+        self.pieces = np.array([region.piece for region in regions])
         self.off = OFF * program.gaps[[region.arm for region in regions]]
 
     def _slacks(self) -> np.ndarray:
@@ -72,16 +72,6 @@ class Separation:
         slopes = self.scale[:, None, None] * stack.seen
         theta = program.truth[program.informative]
         return Batch(program.divergence, theta, start, slopes, stack.walls, self.room, stack.anchor)
-
-    def _sides(self) -> np.ndarray:
-        """Right sides of the user's own rows."""
-        program, sides = self.program, self.stack.sides.copy()
-        shown = program.truth[program.shown]
-        lacks = [region.need * region.outline.gain_norm for region in self.regions]
-        sides[:, 0] = self.stack.checks[:, 0] @ program.theta - lacks * self.scale
-        sides[:, 1 : 1 + shown.size] = shown
-        sides[:, 1 + shown.size : 1 + 2 * shown.size] = -shown
-        return sides
 
     def evaluate(self, rates: np.ndarray, tolerance: float) -> Evaluation:
         """Solve every region's program for rates of all arms."""
@@ -106,10 +96,25 @@ class Separation:
 
     def confuse(self, parameters: np.ndarray, places: Places) -> np.ndarray:
         """Which parameters lie in their regions, up to rounding, as the user's own rows say."""
-        broken = _times(self.stack.checks[places], parameters) - self.sides[places]
-        sizes = _times(self.stack.sizes[places], np.abs(parameters)).max(axis=1)
-        scale = sizes + float(np.abs(self.program.theta).max())
-        return np.asarray(broken.max(axis=1) <= self.off[places] + ROUNDING * scale)
+        program, pieces = self.program, self.pieces[places]
+        agreed = program.truth[program.shown]
+        broken, sizes = self._lacks(parameters, places)
+        for piece in set(pieces.tolist()):
+            here, checks = pieces == piece, program.ground.checks[piece]
+            over = parameters[here] @ checks.rows.T - checks.sides
+            over[:, : 2 * agreed.size] -= np.concatenate([agreed, -agreed])
+            broken[here] = np.maximum(broken[here], over.max(axis=1))
+            size = np.abs(parameters[here]) @ checks.sizes.T
+            sizes[here] = np.maximum(sizes[here], size.max(axis=1))
+        scale = sizes + float(np.abs(program.theta).max())
+        return np.asarray(broken <= self.off[places] + ROUNDING * scale)
+
+    def _lacks(self, parameters: np.ndarray, places: Places) -> tuple[np.ndarray, np.ndarray]:
+        """What parameters lack to the advantage that their regions need, and the terms' size."""
+        norms = self.stack.norms[places, -1] * self.scale[places]
+        rows = self.stack.rows[places, -1] / self.units[places]
+        moved = self.slacks[places, -1] - (rows * (parameters - self.program.theta)).sum(axis=1)
+        return -norms * moved, norms * np.abs(rows * parameters).sum(axis=1)
 
     def witness(self, a: int) -> np.ndarray:
         """A parameter of region a with a strict advantage."""

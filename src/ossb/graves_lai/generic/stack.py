@@ -12,17 +12,6 @@ from ossb.graves_lai.generic.frame import Frame
 
 
 @dataclass(frozen=True, eq=False)
-class Checks:
-    """rows λ ≤ sides, as the user states them; the first sides are left open, for they need θ.
-
-    The negative advantage, agreement from above and from below, the piece, the mean space.
-    """
-
-    rows: np.ndarray  # (k, n)
-    sides: np.ndarray  # (k,)
-
-
-@dataclass(frozen=True, eq=False)
 class Stack:
     """What ``Separation`` needs of its regions' frames."""
 
@@ -35,18 +24,14 @@ class Stack:
     inverse: np.ndarray  # (a, n, q) their pseudo-inverses
     fixed_norms: np.ndarray  # (a, q)
     anchor: np.ndarray  # (a, r, r), positive on the padding
-    checks: np.ndarray  # (a, k, n) rows of the user's own
-    sizes: np.ndarray  # (a, k, n) their absolute values
-    sides: np.ndarray  # (a, k), ∞ in the padding
 
 
-def stack_of(frames: Sequence[Frame], checks: Sequence[Checks]) -> Stack:
+def stack_of(frames: Sequence[Frame]) -> Stack:
     """Some regions side by side."""
     count, entries = len(frames), frames[0].basis.shape[0]
     columns = max(1, *(frame.basis.shape[1] for frame in frames))
     rows = max(frame.tight.size for frame in frames) + 1
     fixed = max(frame.fixed.shape[0] for frame in frames)
-    most = max(check.sides.size for check in checks)
     stack = Stack(
         np.zeros((count, entries, columns)),
         np.zeros((count, frames[0].seen.shape[0], columns)),
@@ -57,11 +42,8 @@ def stack_of(frames: Sequence[Frame], checks: Sequence[Checks]) -> Stack:
         np.zeros((count, entries, fixed)),
         np.ones((count, fixed)),
         np.zeros((count, columns, columns)),
-        np.zeros((count, most, entries)),
-        np.zeros((count, most, entries)),
-        np.full((count, most), np.inf),
     )
-    for a, (frame, check) in enumerate(zip(frames, checks, strict=True)):
+    for a, frame in enumerate(frames):
         free, m, outline = frame.basis.shape[1], frame.tight.size, frame.outline
         stack.basis[a, :, :free] = frame.basis
         stack.seen[a, :, :free] = frame.seen
@@ -74,7 +56,4 @@ def stack_of(frames: Sequence[Frame], checks: Sequence[Checks]) -> Stack:
         stack.fixed_norms[a, : outline.equal_norms.size] = outline.equal_norms
         padding = np.arange(free, columns)
         stack.anchor[a, padding, padding] = 1.0
-        stack.checks[a, : check.sides.size] = check.rows
-        stack.sizes[a] = np.abs(stack.checks[a])
-        stack.sides[a, : check.sides.size] = check.sides
     return stack
