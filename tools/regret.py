@@ -121,9 +121,9 @@ def write(rows: list[Standing], docs: Path) -> None:
     docs.mkdir(parents=True, exist_ok=True)
     write_standings(rows, docs / TABLE)
     rows = read_standings(docs / TABLE)  # the page is of what is kept, digit for digit
-    names = variant_labels()
-    cells = grid_cells([row for row in rows if row.policy not in names], DEFAULT)
-    beside = [row for row in rows if row.policy in (DEFAULT, *names)]
+    others = [row for row in rows if not row.policy.startswith(f"{DEFAULT}:")]
+    cells = grid_cells(others, DEFAULT)
+    beside = [row for row in rows if row.policy in (DEFAULT, *variant_labels())]
     variants = [cell for cell in grid_cells(beside, DEFAULT) if len(cell.standings) > 1]
     order = [score.policy for score in scores(cells, DEFAULT)]
     drawn = BytesIO()

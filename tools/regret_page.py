@@ -22,10 +22,11 @@ far it has been played, and with how many trials, stands in its tables: a policy
 not in one has not been. Finite sets and unions are not in it. [HGL](hgl.md) has instances outside
 the grid on which `hgl` is not the best.
 
-Every row is in [one table](regret.csv), with its paired comparison to `hgl`. What is played is
-added to that table, in the place of rows with no more trials, so that the grid may be played piece
-by piece, on any machine. Rows whose trials were no longer at hand when the table was begun have
-errors of differences as if noise were not shared, and tails at some horizons only.
+Every row is in [one table](regret.csv), with its comparison to `hgl`. What is played is added to
+that table, in the place of rows with no more trials, so that the grid may be played piece by piece,
+on any machine. Trials are paired, but not all of them were still at hand when the table was begun:
+rows from before have errors of differences as if noise were not shared, and tails at some horizons
+only. After a change of a policy's rule its rows have to be played anew, with as many trials.
 
 A *cell* is a group of instances at one horizon. A policy's *ratio* is its mean regret over that of
 the best *other* policy in the cell, each taken on the trials that it shares with `hgl`: below 1 it
@@ -88,9 +89,10 @@ def _default(cells: Sequence[GridCell], found: list[Score], fights: list[Contest
             else "No other policy has a smaller geometric mean than `hgl` over the same cells."
         ),
         "",
-        f"Of {len(fights)} contests of `hgl` with one other policy in one cell, on paired trials "
-        f"and with Holm's correction for all of them, it wins {won} beyond noise at the 5 % level, "
-        f"loses {lost}, and {len(fights) - won - lost} are open.",
+        f"Of {len(fights)} contests of `hgl` with one other policy in one cell, with Holm's "
+        f"correction for all of them, it wins {won} beyond noise at the 5 % level, loses {lost}, "
+        f"and {len(fights) - won - lost} are open. The error is that of paired differences in "
+        f"{sum(f.paired for f in fights)} of them, and that of independent trials in the others.",
     ]
 
 
@@ -202,20 +204,24 @@ def _mean(values: Sequence[float]) -> float:
 
 def _tails(cells: Sequence[GridCell]) -> list[str]:
     lines = [
-        "| cell | trials | `hgl` | Thompson sampling | best other |",
-        "|---|---|---|---|---|",
+        "| cell | trials | `hgl` | Thompson sampling | best other | worst over Thompson's |",
+        "|---|---|---|---|---|---|",
     ]
     for group in dict.fromkeys(cell.group for cell in cells):
-        # of the horizons with most trials, the longest
+        # of the horizons with most trials of both, the longest
         own = [cell for cell in cells if cell.group == group]
-        cell = max(own, key=lambda cell: (cell.standings[DEFAULT].trials, cell.horizon))
-        most = cell.standings[DEFAULT].trials
+        known = {name for cell in own for name in cell.standings}
+        drawn = next((name for name in reversed(DRAWN) if name in known), DEFAULT)
+        both = [cell for cell in own if drawn in cell.standings]
+        cell = max(both, key=lambda cell: (cell.standings[drawn].trials, cell.horizon))
+        most = cell.standings[drawn].trials
         whole = {name: row for name, row in cell.standings.items() if row.trials == most}
-        drawn = next((name for name in reversed(DRAWN) if name in whole), None)
         best = GridCell(group, cell.horizon, whole).best_other(DEFAULT)
+        worst = whole[DEFAULT].worst / whole[drawn].worst
         entries = [
             "–" if name is None else _tail(name, whole[name]) for name in (DEFAULT, drawn, best)
         ]
+        entries.append("–" if drawn == DEFAULT else said(worst, 2))
         lines.append(f"| {group}, {power(cell.horizon)} | {most} | {' | '.join(entries)} |")
     return [
         *lines,

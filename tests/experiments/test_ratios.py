@@ -81,7 +81,8 @@ def test_a_contest_is_that_of_paired_trials():
     own = rng.exponential(1.0, 40)
     other = own + rng.normal(0.3, 1.0, 40)
     (found,) = contests([cell(a=own, b=other)], "a")
-    assert found[2:] == pytest.approx(paired(other - own))
+    assert found[2:5] == pytest.approx(paired(other - own))
+    assert found.paired
 
 
 def test_cells_without_the_reference_do_not_count():

@@ -56,6 +56,12 @@ def test_the_error_of_a_relative_regret_is_that_of_paired_trials(rows):
     assert replace(row, own=0.0).relative_error == 0.0
 
 
+def test_a_row_says_whether_its_noise_is_shared(rows):
+    row = rows[1]
+    assert row.paired
+    assert not replace(row, difference_sem=math.hypot(row.own_sem, row.reference_sem)).paired
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

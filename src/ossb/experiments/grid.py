@@ -31,7 +31,7 @@ VARIANTS: tuple[dict[str, Any], ...] = (
     {"front": 0.0},
     {"front": 100.0},
     {"front": 300.0},
-    {"front": 100.0, "cautious": True},
+    {"cautious": True},
 )
 
 

@@ -117,6 +117,7 @@ class Contest(NamedTuple):
     difference: float  # of the other's regret and the reference's: positive where it wins
     sem: float
     p_value: float  # corrected for all contests of the grid (Holm)
+    paired: bool  # whether ``sem`` is that of shared noise
 
 
 def contests(cells: Iterable[GridCell], reference: str) -> list[Contest]:
@@ -129,6 +130,6 @@ def contests(cells: Iterable[GridCell], reference: str) -> list[Contest]:
     ]
     corrected = holm([p for _, _, p in raw])
     return [
-        Contest(cell, row.policy, row.own - row.reference, row.difference_sem, p)
+        Contest(cell, row.policy, row.own - row.reference, row.difference_sem, p, row.paired)
         for (cell, row, _), p in zip(raw, corrected, strict=True)
     ]

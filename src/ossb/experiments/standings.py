@@ -54,6 +54,12 @@ class Standing:
         return self.group, self.horizon, self.policy
 
     @property
+    def paired(self) -> bool:
+        """Whether the error of the difference is that of shared noise."""
+        apart = math.hypot(self.own_sem, self.reference_sem)
+        return abs(self.difference_sem - apart) > 1e-4 * apart
+
+    @property
     def relative(self) -> float:
         """Mean regret over that of the reference policy."""
         return self.own / max(self.reference, 1e-300)

@@ -34,6 +34,7 @@ from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, is_waiting
 
 PATIENCE = 0.01
 LONGEST_NAP = 1000
+CAUTIOUS_FRONT = 100.0  # at least, also where the structure brings nothing forward by itself
 
 
 class HglMemory(NamedTuple):
@@ -52,11 +53,11 @@ class Hgl(NamedTuple):
     model
         The structure.
     horizon_factor
-        k: the horizon looked ahead to, in units of the time elapsed; 0.5 to 2 is a plateau.
+        k: the horizon looked ahead to, in units of the time elapsed; little changes from 1 to 2.
     front
         P: how much of the exploration is brought forward.
     cautious
-        m in place of m² in h_t, for smaller tails.
+        m in place of m² in h_t, and three times the front, for smaller tails.
     """
 
     model: Model
@@ -133,7 +134,7 @@ def build(
     if horizon_factor is None:
         horizon_factor = usual_factor
     if front is None:
-        front = usual_front
+        front = max(usual_front, CAUTIOUS_FRONT) if cautious else usual_front
     if not 0 < horizon_factor < math.inf:
         raise InputError("horizon_factor", "be positive", horizon_factor)
     if not 0 <= front < math.inf:
