@@ -55,7 +55,7 @@ def assert_select_only_reads(instance, name, rounds=40, **parameters):
         decision = record.select(tally, memory, rng)
         assert all((old == new).all() for old, new in zip(before, tally, strict=True))
         decide(tally, decision)
-        for component in instance.reveals()[decision.arm]:
+        for component in environment.shown[slice(*environment.starts[decision.arm :][:2])]:
             if t % 3 == 2:
                 tally.pending[component] += 1
             else:

@@ -64,14 +64,18 @@ def instances():
     return found
 
 
-def compiled_pairs():
-    """(policy, name of the instance, instance) for all that fit and compile."""
+def pairs():
+    """(policy, name of the instance, instance) for all that fit."""
     for name, instance in instances().items():
         for kind in POLICIES.values():
             if refusal(kind, instance) is None:
                 try:
-                    made = policy(kind.name, instance)
+                    policy(kind.name, instance)
                 except InputError:
                     continue
-                if can_compile(made):
-                    yield kind.name, name, instance
+                yield kind.name, name, instance
+
+
+def compiled_pairs():
+    """Those that compile."""
+    return (pair for pair in pairs() if can_compile(policy(pair[0], pair[2])))
