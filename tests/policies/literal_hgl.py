@@ -134,11 +134,13 @@ def family_of(instance):
 def with_prior(instance, tally):
     """Means and weights N, with one success and one failure where values are 0 or 1.
 
-    What is on its way has weight, and no mean; what has neither counts as one 0.
+    What is on its way has weight, and no mean: that is the average of the others, where there are.
     """
     prior = 2.0 if instance.observation == "bernoulli" else 0.0
-    counts = tally.counts + prior
+    counts, told = tally.counts + prior, tally.counts > 0
     means = (tally.counts * tally.means + prior * 0.5 * instance.sign) / np.maximum(counts, 1)
+    if not prior and told.any():
+        means = np.where(told, means, means[told].mean())
     return means, np.maximum(counts + tally.pending, 1)
 
 

@@ -215,6 +215,46 @@ def test_a_silent_leader_is_held_no_longer_than_twice_the_time_and_a_thousand():
     assert both.memory.held[0] == 2 * 24_001 + 1000
 
 
+def test_a_silent_leader_is_held_no_longer_than_nothing_is_told():
+    tally = empty_tally(6, 10)
+    tally.counts[:], tally.means[:] = 4000, [0.9, 0.9, 0.9, 0.6, 0.6, 0.6]
+    tally.plays[:], tally.clock[0] = 4000, 24_000
+    record = policy("hgl", CASES["duels"])
+    memory = record.start()
+    assert record.select(tally, memory, RNG) == (0, EXPLOIT)
+    tally.clock[0] += 1
+    tally.plays[0] += 1
+    assert record.select(tally, memory, RNG) == (0, EXPLOIT)
+    tally.counts[:3], tally.means[:3] = 12_000, 0.3  # as by an import
+    tally.clock[0] += 24_000
+    found = record.select(tally, memory, RNG)
+    assert found.arm != 0
+    assert found == record.select(tally, record.start(), RNG)
+
+
+@pytest.mark.parametrize("shift", [-10.0, 0.0, 10.0])
+def test_what_was_asked_for_and_not_told_does_not_draw_the_next_asks(shift):
+    record = policy("hgl", Classical(n_arms=3, observation="gaussian"))
+    tally, memory, asked = empty_tally(3, 3), record.start(), []
+    tally.counts[:], tally.means[:] = [20, 20, 0], [shift + 1.0, shift, 0.0]
+    tally.pending[2], tally.plays[:], tally.clock[0] = 1, [20, 20, 1], 40
+    for _ in range(60):
+        asked.append(int(record.select(tally, memory, RNG).arm))
+        tally.pending[asked[-1]] += 1
+        tally.plays[asked[-1]] += 1
+    assert asked.count(2) == 14  # for any shift; then it is the leader's turn
+    assert asked[-30:] == [0] * 30
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_cautious_brings_exploration_forward(name):
+    instance = CASES[name]
+    usual, cautious = policy("hgl", instance), policy("hgl", instance, cautious=True)
+    assert cautious.front == 3 * max(usual.front, 100.0)
+    assert cautious.look_ahead(100.0, 0.5) > usual.look_ahead(100.0, 0.5 * 0.5)
+    assert policy("hgl", instance, cautious=True, front=7.0).front == 21.0
+
+
 @pytest.mark.parametrize("name", PLAIN)
 def test_the_usual_parameters_are_those_of_the_structure(name):
     record = policy("hgl", CASES[name])

@@ -10,6 +10,7 @@ from ossb.graves_lai.independent import independent_rate
 from ossb.kernels import kernel
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
+from ossb.models.untold import fill_untold
 from ossb.records import record
 from ossb.tally import Tally
 
@@ -169,8 +170,9 @@ class ClassicalModel(NamedTuple):
         if top < self.family.highest():
             for x in range(self.n_arms):
                 if x != leader:
-                    apart = self.family.kl(tally.means[x], top)
-                    settled = min(settled, tally.counts[x] * apart)
+                    told = tally.counts[x]  # an arm of which nothing was told has no mean
+                    apart = self.family.kl(tally.means[x], top) if told > 0 else 0.0
+                    settled = min(settled, told * apart)
         memory.numbers[SETTLED] = settled
 
     def ratio_against(
@@ -208,6 +210,9 @@ class ClassicalModel(NamedTuple):
             total = tally.counts[x] * tally.means[x] + self.prior * self.prior_mean
             memory.weights[x] = max(count + tally.pending[x], 1.0)
             memory.estimate[x] = total / max(count, 1.0)
+        if self.prior <= 0.0:
+            fill_untold(tally.counts, memory.estimate)
+        for x in range(self.n_arms):
             memory.rewards[x] = memory.estimate[x]
             memory.gain[x] = 0.0
             if memory.estimate[x] > memory.estimate[leader]:

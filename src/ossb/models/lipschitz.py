@@ -18,6 +18,7 @@ from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
 from ossb.models.lipschitz_blocks import move_blocks
 from ossb.models.lipschitz_fit import Fit, between, fit_lipschitz, new_fit, profile, stretch
+from ossb.models.untold import fill_untold
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 
@@ -193,6 +194,8 @@ class LipschitzModel(NamedTuple):
             memory.weights[x] = max(count + tally.pending[x], 1.0)
             memory.centres[x] = total / max(count, 1.0)
             memory.gain[x] = 0.0
+        if self.prior <= 0.0:
+            fill_untold(tally.counts, memory.centres)
         self.estimate_means(memory)
         leader = self.lead(memory)
         theta, weights = memory.estimate, memory.weights

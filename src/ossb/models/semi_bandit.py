@@ -27,6 +27,7 @@ from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.kernels import kernel
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.normal import FAR, density, tail
+from ossb.models.untold import fill_untold
 from ossb.records import Flags, Floats, Ints, record
 from ossb.tally import Tally
 
@@ -190,6 +191,9 @@ class SemiBanditModel(NamedTuple):
             total = tally.counts[i] * tally.means[i] + self.prior * self.prior_mean
             memory.weights[i] = max(count + tally.pending[i], 1.0)
             memory.estimate[i] = total / max(count, 1.0)
+        if self.prior <= 0.0:
+            fill_untold(tally.counts, memory.estimate)
+        for i in range(d):
             variance = max(self.family.variance(memory.estimate[i]), LEAST_VARIANCE)
             memory.doubts[i] = variance / memory.weights[i]
             memory.worth[i] = 0.0

@@ -12,7 +12,7 @@ improvement of all alternatives over the leader that one play of x brings,
 of h_t buys early what would be bought later anyway.  While the leader is the answer, the rule
 looks again after floor(N_leader / 100) rounds, and at every ask while observations are on their
 way, since time stands still between tells; a leader that shows nothing (a duel of an item
-with itself) is played until h_t has grown enough for another arm.
+with itself) is played until h_t has grown enough for another arm, or something is told.
 
 For independent Gaussian arms this attains the Lai–Robbins constant, and its threshold is the
 Chang–Lai expansion of the Gittins index with discount 1 − 1/h_t.
@@ -41,7 +41,8 @@ class HglMemory(NamedTuple):
     """What the model holds, and until when the last answer stands."""
 
     model: Any
-    held: np.ndarray  # int64 (2,): rounds told until which the leader is held, and the leader
+    held: np.ndarray  # int64 (3,): rounds told until which the leader is held, the leader, and,
+    # where it shows nothing, how much was told when that began; −1 where it does
 
 
 @record
@@ -66,12 +67,13 @@ class Hgl(NamedTuple):
     cautious: bool
 
     def start(self) -> HglMemory:
-        return HglMemory(self.model.start(), np.zeros(2, np.int64))
+        return HglMemory(self.model.start(), np.zeros(3, np.int64))
 
     def select(self, tally: Tally, memory: HglMemory, rng: Generator) -> Decision:
         t = tally.clock[0] + 1.0
         if t < memory.held[0] and not is_waiting(tally):
-            return Decision(memory.held[1], EXPLOIT)
+            if memory.held[2] < 0 or memory.held[2] == told_in_all(tally):
+                return Decision(memory.held[1], EXPLOIT)
         first = self.model.unseen(tally)
         if first >= 0:
             return Decision(first, ESTIMATE)
@@ -90,8 +92,10 @@ class Hgl(NamedTuple):
             return Decision(best, EXPLORE)
         if self.model.speaks(leader):
             memory.held[0] = int(t) + 1 + int(PATIENCE * tally.plays[leader])
+            memory.held[2] = -1
         elif not is_waiting(tally):
             memory.held[0] = self.wake(t, share, cheapest(leader, memory.model))
+            memory.held[2] = told_in_all(tally)
         memory.held[1] = leader
         return Decision(leader, EXPLOIT)
 
@@ -113,6 +117,15 @@ class Hgl(NamedTuple):
             else:
                 low = middle
         return high
+
+
+@kernel
+def told_in_all(tally: Tally) -> int:
+    """The number of observations; a leader that shows nothing adds none."""
+    total = 0
+    for k in range(tally.counts.shape[0]):
+        total += tally.counts[k]
+    return total
 
 
 @kernel

@@ -17,6 +17,7 @@ from ossb.arm_sets.base import ArmSet, Items, total
 from ossb.arm_sets.table import ArmTable
 from ossb.families import Family
 from ossb.models.normal import FAR, density, tail
+from ossb.models.untold import fill_untold
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, is_waiting
 
 PATIENCE = 0.01
@@ -103,6 +104,8 @@ class ImplicitHgl:
         counts = tally.counts + self.prior
         sums = tally.counts * tally.means + self.prior * self.prior_mean
         means = sums / np.maximum(counts, 1.0)
+        if self.prior <= 0:
+            fill_untold(tally.counts, means)
         weights = np.maximum(counts + tally.pending, 1.0)
         variances = np.array([self.family.variance(float(mean)) for mean in means])
         doubts = np.maximum(variances, LEAST_VARIANCE) / weights
