@@ -1,4 +1,4 @@
-"""MINTS, minimalist Thompson sampling (Wang, 2025).
+"""MINTS, minimalist Thompson sampling (Wang, 2025 and 2026).
 
 The prior is on where the optimum is, uniform over the arms; everything else is eliminated by
 profile likelihood.  The arm is drawn from the generalised posterior,
