@@ -40,7 +40,7 @@ class CertificationError(OssbError):
 
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else repr(value)
-    text = " ".join(text.split())
+    text = " ".join(text.split()) or "''"
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 

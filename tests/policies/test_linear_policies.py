@@ -215,7 +215,7 @@ def test_regret_on_the_end_of_optimism_is_logarithmic_and_not_greedy():
 
 
 def test_hgl_on_the_twelve_arms():
-    """Published: MINTS 232, OSUB 278, UCB 490."""
+    """Reported elsewhere: MINTS 232, OSUB 278, UCB 490."""
     theta = [0, 0.1, 0.2, 0.3, 0.4, 0.7, 0.5, 0.5, 0.4, 0.2, 0.2, 0.1]
     result = simulate(Unimodal(theta=theta), ["hgl"], 20000, 150, seed=1, workers=2)
     assert 40 < result.policies[0].regret.mean() < 200

@@ -186,7 +186,7 @@ def test_what_does_not_fit_is_refused():
 
 
 def test_the_twelve_arms():
-    """Published: 232."""
+    """Reported elsewhere: 232."""
     theta = [0, 0.1, 0.2, 0.3, 0.4, 0.7, 0.5, 0.5, 0.4, 0.2, 0.2, 0.1]
     regret = simulate(Unimodal(theta=theta), ["mints"], 20_000, 50, seed=1).policies[0].regret
     assert abs(regret.mean() - 232) < 4 * regret.std() / math.sqrt(50)

@@ -67,6 +67,6 @@ def test_plays_of_the_leader_are_no_exploration():
 
 
 def test_twelve_unimodal_arms():
-    """OSUB was published with 278, OSSB as printed with 1,484."""
+    """OSUB is reported with 278, OSSB as printed with 1,484."""
     theta = [0.0, 0.1, 0.2, 0.3, 0.4, 0.7, 0.5, 0.5, 0.4, 0.2, 0.2, 0.1]
     assert played(Unimodal(theta=theta), "hgl", 20_000, 400).regret.mean() < 200

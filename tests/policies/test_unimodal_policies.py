@@ -204,7 +204,7 @@ def test_lse_needs_bounded_tails():
 
 
 def test_osub_on_the_twelve_arms():
-    """Published: 278.  The tail is long: 200 trials have a standard error of about 40."""
+    """Reported elsewhere: 278.  The tail is long: 200 trials have a standard error of about 40."""
     regret = simulate(TWELVE, ["osub"], 20_000, 200, seed=3).policies[0].regret
     assert abs(regret.mean() - 278) < 4 * regret.std() / math.sqrt(200)
     assert regret.std() / math.sqrt(200) < 60

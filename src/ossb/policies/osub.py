@@ -9,7 +9,7 @@ l(L) − 1 the leader is played; in any other, the arm with the largest
 among the leader and its neighbours; an arm never played has the largest b there is.
 
 c = 0, as for KL-UCB in practice (its proofs have c ≥ 3), and each arm is played once to begin
-with: these are the settings that reach the regret published for OSUB on twelve arms.  With
+with: these are the settings that reach the regret reported for OSUB on twelve arms.  With
 ``sweep=false`` nothing is played to begin with, and the first leader is arm 0.  What could not be
 established, no full text being at hand: the c of the paper's own experiments.
 """
