@@ -73,6 +73,43 @@ def is_waiting(tally: Tally) -> bool:
 
 
 @kernel
+def fill_untold(counts: np.ndarray, means: np.ndarray) -> None:
+    """Give components never told of the average mean of the others, in place of 0.
+
+    Where 0 lies tells nothing of them: costs are negative rewards, and 0 would be the best of all.
+    """
+    told, total = 0, 0.0
+    for k in range(counts.shape[0]):
+        if counts[k] > 0:
+            told += 1
+            total += means[k]
+    if 0 < told < counts.shape[0]:
+        for k in range(counts.shape[0]):
+            if counts[k] == 0:
+                means[k] = total / told
+
+
+@kernel
+def lend_means(tally: Tally) -> bool:
+    """Do so for a decision while observations are on their way; whether there was anything to do.
+
+    Else an arm that was asked for and is not told of yet could draw all asks, or none.
+    """
+    if tally.clock[0] == 0 or not is_waiting(tally):
+        return False
+    fill_untold(tally.counts, tally.means)
+    return True
+
+
+@kernel
+def take_back_means(tally: Tally) -> None:
+    """After the decision."""
+    for k in range(tally.counts.shape[0]):
+        if tally.counts[k] == 0:
+            tally.means[k] = 0.0
+
+
+@kernel
 def round_number(tally: Tally) -> float:
     """t, for levels such as ln t: one more than the rounds told.
 

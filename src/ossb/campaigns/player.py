@@ -22,7 +22,7 @@ from ossb.graves_lai.generic.way import WAY
 from ossb.kernels import kernel
 from ossb.policies import policy as make_policy
 from ossb.records import can_compile
-from ossb.tally import Decision, Tally, empty_tally
+from ossb.tally import Decision, Tally, empty_tally, lend_means, take_back_means
 
 SLOW = 2e-3  # seconds of an interpreted step from which on compiling is worth it
 PATIENCE = 20  # slow steps before that
@@ -103,8 +103,14 @@ class Player:
         seen = self.view(tally)
         self._look_for_compiled()
         started = time.thread_time()
-        with WAY.aside():  # no ask waits for a compiler
-            decision = self._step(self.policy, seen, memory, rng)
+        missing = bool(seen.pending.any()) and not seen.counts.all()
+        lent = missing and lend_means(seen)
+        try:
+            with WAY.aside():  # no ask waits for a compiler
+                decision = self._step(self.policy, seen, memory, rng)
+        finally:
+            if lent:
+                take_back_means(seen)
         if self._step is choose and time.thread_time() - started > SLOW:
             self._slow_steps += 1
         arm = int(decision.arm)

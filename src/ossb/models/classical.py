@@ -10,9 +10,8 @@ from ossb.graves_lai.independent import independent_rate
 from ossb.kernels import kernel
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
-from ossb.models.untold import fill_untold
 from ossb.records import record
-from ossb.tally import Tally
+from ossb.tally import Tally, fill_untold
 
 LEAST_VARIANCE = 1e-12  # where both arms have only shown zeros
 ROUNDING = 1.0 - 1e-9

@@ -18,9 +18,8 @@ from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
 from ossb.models.lipschitz_blocks import move_blocks
 from ossb.models.lipschitz_fit import Fit, between, fit_lipschitz, new_fit, profile, stretch
-from ossb.models.untold import fill_untold
 from ossb.records import Floats, Ints, record
-from ossb.tally import Tally
+from ossb.tally import Tally, fill_untold
 
 LEAST_VARIANCE = 1e-12
 STRAIGHT = 1e-9  # relative to the longest distance: how exactly a line's distances add up

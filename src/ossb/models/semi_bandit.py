@@ -27,9 +27,8 @@ from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.kernels import kernel
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.normal import FAR, density, tail
-from ossb.models.untold import fill_untold
 from ossb.records import Flags, Floats, Ints, record
-from ossb.tally import Tally
+from ossb.tally import Tally, fill_untold
 
 LEAST_VARIANCE = 1e-12
 EDGE = 1e-6  # rates are asked for at item means at least this far from the ends of their space

@@ -245,7 +245,7 @@ class UnimodalModel(NamedTuple):
                 continue
             settle(fit)
             glr = max(deviance - least, 0.0)
-            count = max(weights[j], 1.0)
+            count = max(weights[j], float(tally.pending[j]), 1.0)  # never told of: no weight
             own = max(self.family.variance(fit.values[LEVELS, j]), LEAST_VARIANCE) / count
             others = max(self.family.variance(fit.values[LEVELS, leader]), LEAST_VARIANCE) / known
             discount = 1.0 if self.prior > 0.0 else 1.0 / (1.0 + 1.0 / count + 1.0 / known)
@@ -260,7 +260,7 @@ class UnimodalModel(NamedTuple):
             memory.gain[j] += part.widening * own / count
             memory.gain[leader] += part.widening * others / known
         for x in range(self.n_arms):
-            count = max(weights[x], 1.0)
+            count = max(weights[x], float(tally.pending[x]), 1.0)
             memory.gain[x] *= count / (1.0 + count)
         memory.numbers[NU] = 1.0 / (1.0 + chances)
         memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0

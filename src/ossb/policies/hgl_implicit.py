@@ -17,8 +17,7 @@ from ossb.arm_sets.base import ArmSet, Items, total
 from ossb.arm_sets.table import ArmTable
 from ossb.families import Family
 from ossb.models.normal import FAR, density, tail
-from ossb.models.untold import fill_untold
-from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, is_waiting
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, fill_untold, is_waiting
 
 PATIENCE = 0.01
 LEAST_VARIANCE = 1e-12

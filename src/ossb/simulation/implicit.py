@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ossb.simulation.trial import Course, note
-from ossb.tally import Tally, decide, empty_tally, observe
+from ossb.tally import Tally, decide, empty_tally, lend_means, observe, take_back_means
 
 STRETCH = 1000  # rounds between two looks at the outside world
 
@@ -47,7 +47,10 @@ def run_implicit(
         if (t - 1) % batch == 0:
             while late and late[0][0] + delay < t:
                 _tell(tally, *late.popleft()[1:])
+        lent = lend_means(tally)
         decision = policy.select(tally, memory, rng)
+        if lent:
+            take_back_means(tally)
         arms = memory.table.arms
         while len(arms) > tally.plays.size:
             tally = tally._replace(plays=np.concatenate([tally.plays, np.zeros_like(tally.plays)]))

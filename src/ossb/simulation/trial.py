@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from ossb.kernels import kernel
 from ossb.simulation.environment import Environment
-from ossb.tally import Tally, decide, observe
+from ossb.tally import Tally, decide, lend_means, observe, take_back_means
 
 
 class Course(NamedTuple):
@@ -85,7 +85,10 @@ def run_late_trial(
             while course.marks[1] + 1 + delay < t:
                 tell(environment, tally, late, course.marks[1] % room)
                 course.marks[1] += 1
+        lent = lend_means(tally)
         decision = policy.select(tally, memory, rng)
+        if lent:
+            take_back_means(tally)
         decide(tally, decision)
         arm, slot = decision.arm, (t - 1) % room
         late.arms[slot] = arm
