@@ -104,11 +104,11 @@ def minimise(batch: Batch, weights: np.ndarray, tolerance: float, proving: bool 
     point, value = course.by_column[:, POINT], course.ends[:, VALUE]
     proof = _proof(recast, weights, course, tolerance, proving)
     if null is None:
-        return Outcome(_times(transform, point), np.zeros_like(point), value, *proof)
+        return Outcome(times(transform, point), np.zeros_like(point), value, *proof)
     # at the end of its space a mean may count without any curvature
     counts = ((recast.slopes != 0) & (weights > 0)[..., None]).any(axis=1)
     loose = np.where(null & ~counts, point, 0.0)
-    return Outcome(_times(transform, point - loose), _times(transform, loose), value, *proof)
+    return Outcome(times(transform, point - loose), times(transform, loose), value, *proof)
 
 
 def needed(rows: np.ndarray, short: np.ndarray, move: np.ndarray) -> np.ndarray:
@@ -156,7 +156,8 @@ def value_at_start(batch: Batch, weights: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(weights > 0, weights * each, 0.0).sum(axis=1))
 
 
-def _times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+def times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """A matrix times a vector, for each program."""
     return np.asarray((matrices @ vectors[..., None])[..., 0])
 
 

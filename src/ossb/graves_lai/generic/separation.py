@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ossb.graves_lai.generic.barrier import Batch, Outcome, minimise, needed, value_at_start
+from ossb.graves_lai.generic.barrier import (
+    Batch,
+    Outcome,
+    minimise,
+    needed,
+    times,
+    value_at_start,
+)
 from ossb.graves_lai.generic.duals import Dual, gathered, settled
 from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import Region
@@ -36,10 +43,6 @@ class Evaluation:
     norms: np.ndarray  # (a,)
     weights: np.ndarray  # (C,)
     outcome: Outcome
-
-
-def _times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    return np.asarray((matrices @ vectors[..., None])[..., 0])
 
 
 class Separation:
@@ -88,7 +91,7 @@ class Separation:
     def _parameters(self, outcome: Outcome) -> np.ndarray:
         """λ of each region's point, with as much of its loose part as the rows need."""
         stack, loose = self.stack, outcome.loose
-        z = self.middle + _times(stack.basis, outcome.point)
+        z = self.middle + times(stack.basis, outcome.point)
         for a in np.flatnonzero(loose.any(axis=1)) if loose.any() else ():
             short = stack.rows[a] @ z[a] - self.slacks[a]
             z[a] += needed(stack.rows[a], short, stack.basis[a] @ loose[a])
@@ -124,12 +127,12 @@ class Separation:
         """Parameters moved into regions: onto their equalities, then towards their middles."""
         middle, basis = self.middle[places], self.stack.basis[places]
         z = (parameters - self.program.theta) / self.units[places] - middle
-        z = middle + _times(basis, _times(basis.transpose(0, 2, 1), z))
+        z = middle + times(basis, times(basis.transpose(0, 2, 1), z))
         return self._inside(z, places)
 
     def _left(self, z: np.ndarray, places: Places) -> np.ndarray:
         """Slack of the stacked rows at points of some regions."""
-        return np.asarray(self.slacks[places] - _times(self.stack.rows[places], z))
+        return np.asarray(self.slacks[places] - times(self.stack.rows[places], z))
 
     def _inside(self, z: np.ndarray, places: Places) -> np.ndarray:
         """λ of each z, which is first moved towards the middle until every row holds."""
