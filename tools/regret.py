@@ -13,6 +13,11 @@ counts.
 ``module:Class``, set beside the rows of the others that are kept.  Write to a folder of your own:
 
     python tools/regret.py classical --policy mine:Mine --docs mine
+
+After a change of ``hgl`` itself, ``--changed`` compares kept rows of others with its new trials,
+as if on other noise, wherever it was played in the results given:
+
+    python tools/regret.py linear --policy hgl --results results/new --changed
 """
 
 import argparse
@@ -35,7 +40,13 @@ from ossb.experiments.grid import (
 from ossb.experiments.played import PlayedCell, played_cells, standings
 from ossb.experiments.ratios import grid_cells, scores
 from ossb.experiments.results import Results
-from ossb.experiments.standings import Standing, merged, read_standings, write_standings
+from ossb.experiments.standings import (
+    Standing,
+    beside_changed,
+    merged,
+    read_standings,
+    write_standings,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 DRAWN_DPI = 120
@@ -147,12 +158,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--kept", type=Path, default=ROOT / "docs" / TABLE, help="rows to add to")
     parser.add_argument("--afresh", action="store_true", help="leave out the rows that are kept")
     parser.add_argument("--policy", action="append", default=[], help="play this, and hgl, alone")
+    parser.add_argument("--changed", action="store_true", help="hgl is not as it was")
     parser.add_argument("--workers", type=int, default=0, help="processes; 0 takes all cores")
     said = parser.parse_args(arguments)
     shares = said.share, said.long_share, 0.0 if said.policy else said.variants_share
     rows = read_standings(said.kept) if said.kept.exists() and not said.afresh else []
     play(said.parts or part_names(), said.results, *shares, said.policy, said.workers)
-    rows = merged(rows, standings_of(said.results))
+    now = standings_of(said.results)
+    rows = merged(beside_changed(rows, now, DEFAULT) if said.changed else rows, now)
     if not rows:
         raise InputError("results", "hold finished cells", str(said.results))
     write(rows, said.docs)

@@ -9,7 +9,7 @@ import pytest
 
 from ossb.errors import InputError
 from ossb.experiments.played import PlayedCell, standings
-from ossb.experiments.standings import merged, read_standings, write_standings
+from ossb.experiments.standings import beside_changed, merged, read_standings, write_standings
 
 
 @pytest.fixture
@@ -42,6 +42,20 @@ def test_a_row_with_as_many_trials_takes_the_place_of_one_that_was_kept(rows):
     assert merged([kept], [replace(new, trials=199)]) == [kept]
     other = replace(new, horizon=10)
     assert merged([kept], [other]) == [kept, other]
+
+
+def test_kept_rows_are_set_beside_a_reference_that_has_changed(rows):
+    before, other = rows
+    changed = replace(before, mean=1.5, own=1.5, reference=1.5, sem=0.1, trials=150)
+    elsewhere = replace(other, horizon=10)
+    found = beside_changed([before, other, elsewhere], [changed], "a")
+    assert found[2] == elsewhere
+    assert found[1].key == other.key
+    assert (found[1].own, found[1].own_sem) == (other.mean, other.sem)
+    assert (found[1].reference, found[1].reference_sem, found[1].shared) == (1.5, 0.1, 150)
+    assert found[1].difference_sem == pytest.approx(math.hypot(other.sem, 0.1))
+    assert not found[1].paired
+    assert beside_changed(rows, [other], "a") == rows  # not played anew: as it was
 
 
 def test_the_error_of_a_relative_regret_is_that_of_paired_trials(rows):

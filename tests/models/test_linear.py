@@ -4,8 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
+from ossb.models.alike import belief, likeness
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
+from ossb.models.least_squares import INVERSE, LEVERAGE, THETA
 from ossb.models.linear import linear_model
 from ossb.tally import empty_tally, observe
 
@@ -74,30 +77,44 @@ def test_parallel_and_equal_arms_are_no_alternatives_to_a_known_leader():
 
 
 def by_hand(arms, counts, means, sigma):
-    """The gains as they are defined, with numpy."""
-    inverse = np.linalg.inv(np.eye(arms.shape[1]) + (arms.T * counts) @ arms)
-    rewards = arms @ (inverse @ (arms.T @ (counts * means)))
+    """The gains as they are defined, with numpy, under each prior and mixed."""
+    gram, target = (arms.T * counts) @ arms, arms.T @ (counts * means)
+    model = linear_model(arms, sigma)
+    memory = model.start()
+    model.weigh(told(counts, means), memory)
+    share = belief(model.favour, sigma, memory.squares, memory.likewise)
+    parts = [(1 - share, np.eye(arms.shape[1])), (share, likeness(arms))]
+    inverses = [np.linalg.inv(prior + gram) for _, prior in parts]
+    each = [arms @ (inverse @ target) for inverse in inverses]
+    rewards = sum(part[0] * own for part, own in zip(parts, each, strict=True))
     leader = int(np.argmax(rewards))
-    matrix, chances, expected = np.zeros_like(inverse), 0.0, []
-    for j in range(len(arms)):
-        u = arms[j] - arms[leader]
-        s = math.sqrt(u @ inverse @ u)
-        if j == leader or s == 0:
-            continue
-        z = (rewards[leader] - rewards[j]) / (sigma * s)
-        height, chance = math.exp(-z * z / 2) / math.sqrt(2 * math.pi), 0.5 * math.erfc(z / 2**0.5)
-        matrix += sigma * height / (2 * s) * np.outer(inverse @ u, inverse @ u)
-        chances += chance
-        expected.append(sigma * s * (height - z * chance))
-    gain = [x @ matrix @ x / (1 + x @ inverse @ x) for x in arms]
-    return leader, rewards, gain, 1 / (1 + chances), max(expected) / sum(expected)
+    gain, nu, top = np.zeros(len(arms)), 0.0, 0.0
+    for (weight, _), inverse, own in zip(parts, inverses, each, strict=True):
+        matrix, chances, expected = np.zeros_like(inverse), 0.0, []
+        for j in range(len(arms)):
+            u = arms[j] - arms[leader]
+            s = math.sqrt(u @ inverse @ u)
+            if j == leader or s == 0:
+                continue
+            z = (own[leader] - own[j]) / (sigma * s)
+            height = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+            chance = 0.5 * math.erfc(z / 2**0.5)
+            matrix += sigma * height / (2 * s) * np.outer(inverse @ u, inverse @ u)
+            chances += chance
+            expected.append(sigma * s * (height - z * chance))
+        once = np.array([x @ matrix @ x / (1 + x @ inverse @ x) for x in arms])
+        gain += weight / (1 + chances) * once
+        nu += weight / (1 + chances)
+        top += weight * max(expected) / sum(expected)
+    return leader, rewards, gain / nu, nu, top
 
 
 @pytest.mark.parametrize("sigma", [1.0, 0.3])
-def test_gains_follow_the_definition(sigma):
+@pytest.mark.parametrize(("level", "spread"), [(0.0, 1.0), (1.0, 0.02)])
+def test_gains_follow_the_definition(sigma, level, spread):
     rng = np.random.default_rng(7)
-    arms = rng.normal(size=(9, 3))
-    counts, means = rng.integers(0, 12, 9), sigma * rng.normal(size=9)
+    arms = np.column_stack([np.ones(9), rng.normal(size=(9, 2))])
+    counts, means = rng.integers(0, 12, 9), sigma * (level + spread * rng.normal(size=9))
     model = linear_model(arms, sigma)
     memory = model.start()
     leader, rewards, gain, nu, share = by_hand(arms, counts, means, sigma)
@@ -112,7 +129,7 @@ def test_gains_are_the_fall_of_the_expected_improvement():
     """−∂Ψ/∂N of one more play, up to the one-pull factor; Ψ summed over alternatives."""
     rng = np.random.default_rng(9)
     arms = rng.normal(size=(5, 2))
-    counts, means = rng.integers(2, 9, 5).astype(float), 0.3 * rng.normal(size=5)
+    counts, means = rng.integers(2, 9, 5).astype(float), 3.0 * (arms @ rng.normal(size=2))
 
     def improvement(counts):
         inverse = np.linalg.inv(np.eye(2) + (arms.T * counts) @ arms)
@@ -126,7 +143,11 @@ def test_gains_are_the_fall_of_the_expected_improvement():
                 total += s * (height - z * 0.5 * math.erfc(z / 2**0.5))
         return total, inverse
 
-    leader, rewards, gain, _, _ = by_hand(arms, counts, means, 1.0)
+    model = linear_model(arms, 1.0)
+    memory = model.start()
+    leader = model.weigh(told(counts, means), memory)
+    assert belief(model.favour, 1.0, memory.squares, memory.likewise) == 0  # the ridge alone
+    rewards, gain = memory.rewards, memory.gain
     for x in range(5):
         step = np.zeros(5)
         step[x] = 1e-5
@@ -188,13 +209,16 @@ def test_gains_do_not_suffer_from_a_common_offset():
         for value in rng.normal(size=4):
             observe(tally, arm, float(value))
     leader = model.weigh(tally, memory)
-    weight = memory.squares.square[0, 1]
-    across = arms - arms[leader]
-    images = across @ weight
-    spread = np.sqrt(np.einsum("xi,xi->x", images, across))
-    others = np.arange(6) != leader
-    z = (memory.rewards[leader] - memory.rewards[others]) / spread[others]
-    height = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
-    gain = 0.5 * ((arms @ images[others].T) ** 2) @ (height / spread[others])
-    gain /= 1 + memory.squares.arm[0, 1]
-    assert memory.gain == pytest.approx(gain, rel=1e-6)
+    share = belief(model.favour, 1.0, memory.squares, memory.likewise)
+    assert 0.01 < share < 0.99
+    gain, nu, across, others = np.zeros(6), 0.0, arms - arms[leader], np.arange(6) != leader
+    for part, squares in ((1 - share, memory.squares), (share, memory.likewise)):
+        rewards, images = arms @ squares.line[0, THETA], across @ squares.square[0, INVERSE]
+        spread = np.sqrt(np.einsum("xi,xi->x", images, across))
+        z = (rewards[leader] - rewards[others]) / spread[others]
+        height = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
+        once = 0.5 * ((arms @ images[others].T) ** 2) @ (height / spread[others])
+        own = part / (1 + norm.sf(z).sum())
+        gain += own * once / (1 + squares.arm[0, LEVERAGE])
+        nu += own
+    assert memory.gain == pytest.approx(gain / nu, rel=1e-6)

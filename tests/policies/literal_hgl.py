@@ -8,6 +8,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 from scipy.stats import norm
 
 EXPLOIT, ESTIMATE, EXPLORE = 0, 1, 2
@@ -186,16 +187,42 @@ def none_first(instance, tally):
 
 
 def weigh_linear(instance, tally):
-    """Least squares with a ridge of one observation; what is on its way narrows W alone."""
+    """Least squares under two priors, each with its own look, mixed by how far it is believed.
+
+    A ridge of one observation, and that with a thousand comparisons of arms with their average,
+    each found alike.  What is on its way narrows W alone.
+    """
     arms, sigma = np.asarray(instance.arms, float), instance.sigma
-    eye = np.eye(arms.shape[1])
-    told = eye + (arms.T * tally.counts) @ arms
-    theta = np.linalg.solve(told, arms.T @ (tally.counts * tally.means))
-    inverse = np.linalg.inv(told + (arms.T * tally.pending) @ arms)
-    rewards = np.array([float(x @ theta) for x in arms])
+    apart = arms - arms.mean(axis=0)
+    ridge = np.eye(arms.shape[1])
+    alike = ridge + 1000 * apart.T @ apart / len(arms)
+    granted = 0.1 * min(len(arms) / arms.shape[1] - 1, 1)
+    odds = max(min(granted, 32 / math.sqrt(np.linalg.det(alike))), 1e-300)
+    target, seen = arms.T @ (tally.counts * tally.means), (arms.T * tally.counts) @ arms
+
+    def thetas(prior):
+        return np.linalg.solve(prior + seen, target)
+
+    def likelihood(prior):
+        volumes = np.linalg.slogdet(prior)[1] - np.linalg.slogdet(prior + seen)[1]
+        return 0.5 * volumes + 0.5 * target @ thetas(prior) / sigma**2
+
+    share = float(expit(math.log(odds) + likelihood(alike) - likelihood(ridge)))
+    share = share if share > 1e-6 else 0.0
+    mixture = (1 - share) * thetas(ridge) + share * thetas(alike)
+    rewards = np.array([float(x @ mixture) for x in arms])
     b = int(np.argmax(rewards))
+    gain, nu, top = 0.0, 0.0, 0.0
+    for prior, part in ((ridge, 1 - share), (alike, share)):
+        inverse = np.linalg.inv(prior + seen + (arms.T * tally.pending) @ arms)
+        one = linear_look(arms, sigma, b, arms @ thetas(prior), inverse)
+        gain, nu, top = gain + part * one.nu * one.gain, nu + part * one.nu, top + part * one.share
+    return Look(b, rewards, gain / nu, nu, top)
+
+
+def linear_look(arms, sigma, b, rewards, inverse):
     alternatives = []
-    for j in range(instance.n_arms):
+    for j in range(len(arms)):
         image = inverse @ (arms[j] - arms[b])
         square = float(image @ (arms[j] - arms[b]))
         if square > 0 and (z := (rewards[b] - rewards[j]) / (sigma * math.sqrt(square))) <= 37:

@@ -7,7 +7,7 @@ on different machines can be put together, and kept in a small file of text.
 import csv
 import math
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
 from ossb.errors import InputError
@@ -90,6 +90,32 @@ def merged(kept: Iterable[Standing], played: Iterable[Standing]) -> list[Standin
         if row.key not in rows or row.trials >= rows[row.key].trials:
             rows[row.key] = row
     return list(rows.values())
+
+
+def beside_changed(
+    kept: Iterable[Standing], played: Iterable[Standing], reference: str
+) -> list[Standing]:
+    """Rows that were kept, beside a reference policy that was played anew since its rule changed.
+
+    Where it was, they are compared with its new trials as if on other noise.
+    """
+    now = {(row.group, row.horizon): row for row in played if row.policy == reference}
+    return [
+        _beside(row, now[row.group, row.horizon]) if (row.group, row.horizon) in now else row
+        for row in kept
+    ]
+
+
+def _beside(row: Standing, reference: Standing) -> Standing:
+    return replace(
+        row,
+        shared=min(row.trials, reference.trials),
+        own=row.mean,
+        own_sem=row.sem,
+        reference=reference.mean,
+        reference_sem=reference.sem,
+        difference_sem=math.hypot(row.sem, reference.sem),
+    )
 
 
 def write_standings(rows: Iterable[Standing], path: Path) -> None:

@@ -1,8 +1,9 @@
-"""Least squares with a ridge, kept up to date with a tally.
+"""Least squares with a prior, kept up to date with a tally.
 
-W = (λI + Σ n_x x xᵀ)⁻¹ and θ̂ = W Σ n_x m_x x follow the tally by rank-one corrections
-(Sherman and Morrison, 1950) of what changed since the last look, and are computed anew after
-``OFTEN`` of them, where much has changed, or where observations were taken back.
+W = V⁻¹ with V = V₀ + Σ n_x x xᵀ, θ̂ = W Σ n_x m_x x and ln det V follow the tally by rank-one
+corrections (Sherman and Morrison, 1950) of what changed since the last look, and are computed
+anew after ``OFTEN`` of them, where much has changed, or where observations were taken back.
+V₀ is the precision of a normal prior around 0 in units of the noise, a ridge unless told otherwise.
 """
 
 import math
@@ -25,7 +26,7 @@ MEANS, LEVERAGE, ACROSS = 0, 1, 2
 # rows of LeastSquares.line
 TARGET, THETA, IMAGE = 0, 1, 2
 # matrices of LeastSquares.square
-GRAM, INVERSE, FACTOR, SCRATCH = 0, 1, 2, 3
+GRAM, INVERSE, FACTOR, SCRATCH, PRIOR = 0, 1, 2, 3, 4
 
 
 class LeastSquares(NamedTuple):
@@ -40,17 +41,21 @@ class LeastSquares(NamedTuple):
     # and whether xᵀWx has been left behind
     arm: np.ndarray  # float64 (2, 3, K): entered means, xᵀWx, scratch
     line: np.ndarray  # float64 (2, 3, d): Σ n m x, θ̂, scratch
-    square: np.ndarray  # float64 (2, 4, d, d): Σ n x xᵀ, W, scratch
+    square: np.ndarray  # float64 (2, 5, d, d): Σ n x xᵀ, W, scratch, scratch, V₀
+    log_det: np.ndarray  # float64 (2,): ln det V
 
 
-def new_least_squares(dimension: int, n_arms: int) -> LeastSquares:
+def new_least_squares(dimension: int, n_arms: int, prior: np.ndarray | None = None) -> LeastSquares:
+    square = np.zeros((2, 5, dimension, dimension))
+    square[:, PRIOR] = RIDGE * np.eye(dimension) if prior is None else prior
     return LeastSquares(
         np.zeros((2, n_arms), np.int64),
         np.zeros(n_arms, np.int64),
         np.array([[-1, 0], [-1, 0]]),
         np.zeros((2, 3, n_arms)),
         np.zeros((2, 3, dimension)),
-        np.zeros((2, 4, dimension, dimension)),
+        square,
+        np.zeros(2),
     )
 
 
@@ -132,6 +137,7 @@ def correct(
         image[i] = total
         reach += total * arms[i, x]
     factor = more / (1.0 + more * reach)
+    state.log_det[which] += math.log1p(more * reach)
     for i in range(dimension):
         target[i] += gained * arms[i, x]
         for l in range(dimension):  # noqa: E741
@@ -183,9 +189,11 @@ def renew(
                     gram[i, l] += weight * arms[l, x]
     for i in range(dimension):
         for l in range(dimension):  # noqa: E741
-            factor[i, l] = gram[i, l]
-        factor[i, i] += RIDGE
+            factor[i, l] = state.square[which, PRIOR, i, l] + gram[i, l]
     cholesky(factor, dimension)
+    state.log_det[which] = 0.0
+    for i in range(dimension):
+        state.log_det[which] += 2.0 * math.log(factor[i, i])
     inverse_of_factored(factor, dimension, state.square[which, SCRATCH], inverse)
     solve_for_theta(which, state)
     quadratic_form(arms, inverse, state.arm[which, LEVERAGE])

@@ -1,8 +1,8 @@
 """Linear arms in Gaussian noise, as policies see them.
 
-With V = I + Σ n_x x xᵀ, in units of σ, and W = V⁻¹, the estimate is θ̂ = W Σ n_x m_x x.  Against
-arm j, u = x_j − x_b: s² = uᵀWu and z = (r_b − r_j) / (σ s), and one play of x lowers the
-expected improvement of j over the leader by σ φ(z) (xᵀWu)² / (2 s (1 + xᵀWx)).
+With V = I + Σ n_x x xᵀ, in units of σ, and W = V⁻¹, the estimate is θ̂ = W Σ n_x m_x x.  What a play
+buys is weighed under this prior and under that of arms that are alike (``alike.py``), each as
+``linear_gain.py`` has it, and by how far each is believed.
 """
 
 import math
@@ -15,14 +15,13 @@ from ossb.graves_lai.linear import rates as solved_rates
 from ossb.graves_lai.linear import start as start_solver
 from ossb.graves_lai.linear.algebra import cholesky
 from ossb.kernels import kernel
+from ossb.models.alike import belief, favour, likeness
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.least_squares import (
     ASKED,
     FACTOR,
     GRAM,
     IMAGE,
-    INVERSE,
-    LEVERAGE,
     TARGET,
     THETA,
     TOLD,
@@ -31,9 +30,8 @@ from ossb.models.least_squares import (
     follow_tally,
     new_least_squares,
     predict,
-    quadratic_form,
 )
-from ossb.models.normal import FAR, density, tail
+from ossb.models.linear_gain import LinearScratch, add_gain
 from ossb.models.spanning import spanning_arms
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
@@ -42,26 +40,15 @@ UNSEEN = 1e-12  # ridge of the likelihood ratio, relative to the mean eigenvalue
 PARALLEL = 1e-12  # share of a direction below which the leader shows all of it
 
 
-class LinearScratch(NamedTuple):
-    """Work arrays; nothing in them outlives a call."""
-
-    images: np.ndarray  # float64 (d, n_arms)
-    ratios: np.ndarray  # float64 (3, n_arms)
-
-    @property
-    def scratch(self) -> bool:
-        """A memory that is saved leaves these out."""
-        return True
-
-
 class LinearLook(NamedTuple):
-    """The common look, the regression behind it, and the solutions held for the rates."""
+    """The common look, the regressions behind it, and the solutions held for the rates."""
 
     estimate: np.ndarray
     rewards: np.ndarray
     gain: np.ndarray
     numbers: np.ndarray
     squares: LeastSquares
+    likewise: LeastSquares  # under the prior of arms that are alike
     space: LinearScratch
     solver: SolverMemory
 
@@ -127,6 +114,10 @@ class LinearModel(NamedTuple):
         Number of arms, each its own component.
     spanning
         Arms that span all others.
+    alike
+        The precision of a prior under which arms are alike.
+    favour
+        ln of what speaks for that prior before anything is seen.
     """
 
     features: Floats  # (d, n_arms)
@@ -134,6 +125,8 @@ class LinearModel(NamedTuple):
     n_arms: int
     n_components: int
     spanning: Ints
+    alike: Floats  # (d, d)
+    favour: float
 
     def start(self) -> LinearLook:
         d, n = self.features.shape
@@ -143,7 +136,8 @@ class LinearModel(NamedTuple):
             np.zeros(n),
             np.zeros(4),
             new_least_squares(d, n),
-            LinearScratch(np.zeros((d, n)), np.zeros((3, n))),
+            new_least_squares(d, n, self.alike),
+            LinearScratch(np.zeros((d, n)), np.zeros((3, n)), np.zeros((2, n)), np.zeros((d, d))),
             start_solver(self.features.T),
         )
 
@@ -225,55 +219,30 @@ class LinearModel(NamedTuple):
         memory.numbers[SETTLED] = scale * smallest(along)
 
     def weigh(self, tally: Tally, memory: LinearLook) -> int:
-        arms, squares, d = self.features, memory.squares, self.features.shape[0]
-        now = follow_tally(arms, tally, squares)
-        leader = self.project(tally, memory)
-        inverse, leverage = squares.square[now, INVERSE], squares.arm[now, LEVERAGE]
-        matrix = squares.square[TOLD, FACTOR]
-        for i in range(d):
-            for l in range(d):  # noqa: E741
-                matrix[i, l] = 0.0
-        images, spreads, scores = (
-            memory.space.images,
-            memory.space.ratios[0],
-            memory.space.ratios[1],
-        )
+        arms, space, numbers = self.features, memory.space, memory.numbers
+        plain, likewise = memory.squares, memory.likewise
+        now = follow_tally(arms, tally, plain)
+        follow_tally(arms, tally, likewise)
+        predict(arms, plain.line[TOLD, THETA], space.rewards[0])
+        predict(arms, likewise.line[TOLD, THETA], space.rewards[1])
+        share = belief(self.favour, self.sigma, plain, likewise)
+        leader = 0
         for x in range(self.n_arms):
-            spreads[x] = 0.0
-        for i in range(d):  # W(x_j − x_b), and its product with x_j − x_b
-            for x in range(self.n_arms):
-                images[i, x] = 0.0
-            for l in range(d):  # noqa: E741
-                weight, top = inverse[i, l], arms[l, leader]
-                for x in range(self.n_arms):
-                    images[i, x] += weight * (arms[l, x] - top)
-            top = arms[i, leader]
-            for x in range(self.n_arms):
-                spreads[x] += images[i, x] * (arms[i, x] - top)
-        best, sigma = memory.rewards[leader], self.sigma
+            reward = (1.0 - share) * space.rewards[0, x] + share * space.rewards[1, x]
+            memory.rewards[x] = reward
+            memory.estimate[x] = reward
+            memory.gain[x] = 0.0
+            if reward > memory.rewards[leader]:
+                leader = x
+        numbers[NU] = 0.0
+        numbers[TOP_SHARE] = 0.0
+        rewards = space.rewards[0]
+        add_gain(arms, self.sigma, 1.0 - share, leader, rewards, plain, now, memory)
+        if share > 0.0:
+            rewards = space.rewards[1]
+            add_gain(arms, self.sigma, share, leader, rewards, likewise, now, memory)
         for x in range(self.n_arms):
-            spread = math.sqrt(spreads[x]) if spreads[x] > 0.0 else 0.0
-            spreads[x] = spread
-            scores[x] = (best - memory.rewards[x]) / (sigma * spread) if spread > 0.0 else math.inf
-        chances, improvements, largest = 0.0, 0.0, 0.0
-        for x in range(self.n_arms):
-            z, spread = scores[x], spreads[x]
-            if x == leader or z > FAR:
-                continue
-            chance, height = tail(z), density(z)
-            expected = sigma * spread * max(height - z * chance, 0.0)
-            chances += chance
-            improvements += expected
-            largest = max(largest, expected)
-            weight = 0.5 * sigma * height / spread
-            for i in range(d):
-                for l in range(i, d):  # noqa: E741
-                    matrix[i, l] += weight * images[i, x] * images[l, x]
-        quadratic_form(arms, matrix, memory.gain)
-        for x in range(self.n_arms):
-            memory.gain[x] /= 1.0 + leverage[x]
-        memory.numbers[NU] = 1.0 / (1.0 + chances)
-        memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
+            memory.gain[x] /= numbers[NU]
         return leader
 
 
@@ -281,6 +250,13 @@ def linear_model(arms: np.ndarray, sigma: float) -> LinearModel:
     """The model of arms given as K rows."""
     rows = np.asarray(arms, dtype=np.float64)
     n_arms = rows.shape[0]
+    alike = likeness(rows)
     return LinearModel(
-        np.ascontiguousarray(rows.T), sigma, n_arms, n_arms, np.array(spanning_arms(rows))
+        np.ascontiguousarray(rows.T),
+        sigma,
+        n_arms,
+        n_arms,
+        np.array(spanning_arms(rows)),
+        alike,
+        favour(n_arms, alike),
     )
