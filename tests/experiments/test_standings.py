@@ -48,13 +48,14 @@ def test_kept_rows_are_set_beside_a_reference_that_has_changed(rows):
     before, other = rows
     changed = replace(before, mean=1.5, own=1.5, reference=1.5, sem=0.1, trials=150)
     elsewhere = replace(other, horizon=10)
-    found = beside_changed([before, other, elsewhere], [changed], "a")
-    assert found[2] == elsewhere
-    assert found[1].key == other.key
-    assert (found[1].own, found[1].own_sem) == (other.mean, other.sem)
-    assert (found[1].reference, found[1].reference_sem, found[1].shared) == (1.5, 0.1, 150)
-    assert found[1].difference_sem == pytest.approx(math.hypot(other.sem, 0.1))
-    assert not found[1].paired
+    variant = replace(before, policy="a:front=3.0")
+    found = beside_changed([before, variant, other, elsewhere], [changed], "a")
+    assert found[1:] == [elsewhere]  # what was kept of the old rule is gone
+    assert found[0].key == other.key
+    assert (found[0].own, found[0].own_sem) == (other.mean, other.sem)
+    assert (found[0].reference, found[0].reference_sem, found[0].shared) == (1.5, 0.1, 150)
+    assert found[0].difference_sem == pytest.approx(math.hypot(other.sem, 0.1))
+    assert not found[0].paired
     assert beside_changed(rows, [other], "a") == rows  # not played anew: as it was
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from ossb.models.alike import CERTAINTY, COMPARISONS, ODDS, belief, favour, likeness
+from ossb.models.alike import CERTAINTY, COMPARISONS, ODDS, belief, likeness
 from ossb.models.linear import linear_model
 from ossb.tally import empty_tally, observe
 
@@ -51,18 +51,45 @@ def test_belief_is_that_of_bayes(dimension, spread):
         assert share == pytest.approx(odds / (1 + odds), rel=1e-6, abs=1e-6)
 
 
-def test_it_is_never_believed_beyond_its_certainty():
+@pytest.mark.parametrize("dimension", [2, 5, 20])
+@pytest.mark.parametrize("length", [1.0, 1e4, 1e8])
+def test_it_is_never_believed_beyond_its_certainty(dimension, length):
     rng = np.random.default_rng(1)
-    for dimension in (2, 5, 20):
-        arms = np.column_stack([np.ones(40), rng.normal(size=(40, dimension - 1))])
-        model = linear_model(arms, 1.0)
-        memory, tally = model.start(), empty_tally(40, 40)
-        for turn in range(30_000):
-            observe(tally, turn % 40, 0.5)  # no arm is ever seen to be another
-        model.weigh(tally, memory)
-        share = belief(model.favour, 1.0, memory.squares, memory.likewise)
-        assert share <= CERTAINTY / (1 + CERTAINTY)
-        assert favour(40, likeness(arms)) <= math.log(CERTAINTY)
+    arms = length * np.column_stack([np.ones(40), rng.normal(size=(40, dimension - 1))])
+    model = linear_model(arms, 1.0)
+    memory, tally = model.start(), empty_tally(40, 40)
+    for turn in range(2000):
+        observe(tally, turn % 40, 0.5 * length)  # no arm is ever seen to be another
+        if turn % 50 == 0:
+            model.weigh(tally, memory)
+            share = belief(model.favour, 1.0, memory.squares, memory.likewise)
+            assert share <= CERTAINTY / (1 + CERTAINTY) * (1 + 1e-12)
+            assert np.isfinite(memory.gain).all()
+
+
+def test_many_observations_at_once_count_as_if_one_by_one():
+    arms = np.column_stack([np.ones(8), np.linspace(-1, 1, 8)])
+    model = linear_model(arms, 1.0)
+    tally, memory, afresh = empty_tally(8, 8), model.start(), model.start()
+    for x in range(8):
+        observe(tally, x, 0.5)
+    model.weigh(tally, memory)
+    tally.counts[3] += 10**9
+    model.weigh(tally, memory)
+    model.weigh(tally, afresh)
+    shares = [belief(model.favour, 1.0, m.squares, m.likewise) for m in (memory, afresh)]
+    assert shares[0] == pytest.approx(shares[1], rel=1e-6)
+
+
+def test_what_tells_nothing_new_counts_for_nothing():
+    rng = np.random.default_rng(2)
+    arms = rng.normal(size=(8, 4))
+    plain = linear_model(arms, 1.0)
+    padded = linear_model(np.hstack([arms, arms]), 1.0)  # of rank 4 all the same
+    assert math.isfinite(plain.favour)
+    assert math.isfinite(padded.favour)
+    none = linear_model(np.vstack([np.eye(4), np.eye(4)]), 1.0)  # four arms, twice each
+    assert none.favour == -math.inf
 
 
 def test_arms_that_are_not_alike_refute_it():

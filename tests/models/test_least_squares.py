@@ -1,5 +1,7 @@
 """Least squares that follow a tally, against numpy; spanning sets."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,22 @@ def test_rank_one_corrections_follow_the_tally():
         follow(arms, tally.counts, tally, TOLD, True, state)
     assert state.age[TOLD, 0] > 300
     assert_right(arms, tally.counts, tally.means, TOLD, state)
+
+
+@pytest.mark.parametrize("length", [1.0, 1e4, 1e8, 1e12])
+def test_long_arms_raise_nothing_and_keep_the_determinant(length):
+    rng = np.random.default_rng(4)
+    arms = length * np.ascontiguousarray(np.vstack([np.ones(7), rng.normal(size=(2, 7))]))
+    tally, state = empty_tally(7, 7), new_least_squares(3, 7)
+    for _ in range(300):
+        observe(tally, int(rng.integers(7)), rng.normal())
+        follow(arms, tally.counts, tally, TOLD, True, state)
+    assert np.isfinite(state.square[TOLD, INVERSE]).all()
+    gram = (arms * tally.counts) @ arms.T / length**2  # with a ridge that is next to nothing
+    exact = np.linalg.slogdet(np.eye(3) / length**2 + gram)[1] + 6 * math.log(length)
+    assert state.log_det[TOLD] == pytest.approx(exact, rel=1e-6)
+    theta = np.linalg.solve(gram + np.eye(3) / length**2, arms @ (tally.counts * tally.means))
+    assert state.line[TOLD, THETA] == pytest.approx(theta / length**2, rel=1e-4)
 
 
 def test_widths_left_behind_are_caught_up_with():

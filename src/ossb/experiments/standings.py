@@ -97,13 +97,18 @@ def beside_changed(
 ) -> list[Standing]:
     """Rows that were kept, beside a reference policy that was played anew since its rule changed.
 
-    Where it was, they are compared with its new trials as if on other noise.
+    Where it was, they are compared with its new trials as if on other noise, and what was kept of
+    itself and its variants is left out.
     """
     now = {(row.group, row.horizon): row for row in played if row.policy == reference}
-    return [
-        _beside(row, now[row.group, row.horizon]) if (row.group, row.horizon) in now else row
-        for row in kept
-    ]
+    rows = []
+    for row in kept:
+        beside = now.get((row.group, row.horizon))
+        if beside is None:
+            rows.append(row)
+        elif row.policy.partition(":")[0] != reference:
+            rows.append(_beside(row, beside))
+    return rows
 
 
 def _beside(row: Standing, reference: Standing) -> Standing:

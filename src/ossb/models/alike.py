@@ -10,9 +10,9 @@ and found alike,
 What was told decides between the two by Bayes' rule: with V = V₀ + Σ n x xᵀ and g = Σ n m x the
 likelihood of a prior is |V₀|^½ |V|^−½ exp(gᵀV⁻¹g / 2σ²), up to what is common to both.  The second
 is granted odds of ``ODDS``; fewer where K arms are less than twice their dimensions d, down to none
-where they are no more, and nothing told of one tells of another; and where many directions could
-be alike so few that nothing told can bring it beyond ``CERTAINTY`` to 1, since what has not been
-looked at is no evidence.
+where they are no more, and nothing told of one tells of another.  Since V₁ ≥ V₀, what is told never
+raises the odds beyond √(|V₁| / |V₀|) times those granted; these are cut so that this is at most
+``CERTAINTY``: where arms have not been compared, that they do not differ is no evidence.
 """
 
 import math
@@ -34,24 +34,33 @@ def likeness(rows: np.ndarray) -> np.ndarray:
     return RIDGE * np.eye(rows.shape[1]) + COMPARISONS * (apart.T @ apart) / rows.shape[0]
 
 
-def favour(n_arms: int, prior: np.ndarray) -> float:
-    """ln of the odds of a prior before anything is told, times |V₁|^½ |V₀|^−½."""
-    d = prior.shape[0]
-    odds = ODDS * min(n_arms / d - 1.0, 1.0)
-    if odds <= 0.0:
+def favour(rows: np.ndarray, rank: int, prior: np.ndarray) -> float:
+    """ln of the most that the odds of a prior can come to.
+
+    Parameters
+    ----------
+    rows, rank
+        The arms, and their number of dimensions.
+    prior
+        V₁.
+    """
+    granted = ODDS * min(len(np.unique(rows, axis=0)) / rank - 1.0, 1.0)
+    if granted <= 0.0:
         return -math.inf
-    thinner = 0.5 * (float(np.linalg.slogdet(prior)[1]) - d * math.log(RIDGE))
-    return min(math.log(odds) + thinner, math.log(CERTAINTY))
+    ridge = prior.shape[0] * math.log(RIDGE)
+    thinner = 0.5 * (float(np.linalg.slogdet(prior)[1]) - ridge)
+    return min(math.log(granted) + thinner, math.log(CERTAINTY))
 
 
 @kernel
-def belief(favour: float, sigma: float, plain: LeastSquares, likewise: LeastSquares) -> float:
+def belief(most: float, sigma: float, plain: LeastSquares, likewise: LeastSquares) -> float:
     """The probability that arms are alike, of what was told; 0 where it is next to nothing."""
     explained = 0.0
     for i in range(plain.line.shape[2]):
         difference = likewise.line[TOLD, THETA, i] - plain.line[TOLD, THETA, i]
         explained += plain.line[TOLD, TARGET, i] * difference
-    odds = favour - 0.5 * (likewise.log_det[TOLD] - plain.log_det[TOLD])
-    odds += 0.5 * explained / (sigma * sigma)
-    share = 1.0 / (1.0 + math.exp(-min(odds, 50.0))) if odds > -50.0 else 0.0
+    # neither is ever above 0, but for rounding
+    thinner = min(0.5 * (plain.log_det[TOLD] - likewise.log_det[TOLD]), 0.0)
+    odds = most + thinner + min(0.5 * explained / sigma / sigma, 0.0)
+    share = 1.0 / (1.0 + math.exp(-odds)) if odds > -50.0 else 0.0
     return share if share > NEGLIGIBLE else 0.0

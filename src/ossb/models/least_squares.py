@@ -17,6 +17,8 @@ from ossb.tally import Tally
 
 RIDGE = 1.0  # one observation of 0 in every direction
 OFTEN = 1000
+LOSING = 1e6  # times a precision at once: corrections lose as many digits
+ROUNDING = 1e-15
 
 
 # first index of every array: what was told, and that with observations on their way
@@ -86,7 +88,9 @@ def follow(
         return
     for x in range(0 if changed > 1 else last, last + 1):
         if counts[x] != entered[x]:
-            correct(arms, x, counts[x], tally.means[x], which, wide, state)
+            if not correct(arms, x, counts[x], tally.means[x], which, wide, state):
+                renew(arms, counts, tally.means, which, state)
+                return
             state.age[which, 0] += 1
     solve_for_theta(which, state)
 
@@ -118,17 +122,17 @@ def correct(
     which: int,
     wide: bool,
     state: LeastSquares,
-) -> None:
-    """Enter new observations of one arm; θ̂ is left as it was."""
+) -> bool:
+    """Enter new observations of one arm; θ̂ is left as it was.
+
+    False, and nothing done, where too many digits would be lost.
+    """
     dimension = arms.shape[0]
     leverage, across = state.arm[which, LEVERAGE], state.arm[which, ACROSS]
     target, image = state.line[which, TARGET], state.line[which, IMAGE]
     gram, inverse = state.square[which, GRAM], state.square[which, INVERSE]
     before = state.counts[which, x]
     more = float(count - before)
-    gained = count * mean - before * state.arm[which, MEANS, x]
-    state.counts[which, x] = count
-    state.arm[which, MEANS, x] = mean
     reach = 0.0
     for i in range(dimension):
         total = 0.0
@@ -136,6 +140,11 @@ def correct(
             total += inverse[i, l] * arms[l, x]
         image[i] = total
         reach += total * arms[i, x]
+    if not 0.0 <= more * reach < LOSING:
+        return False
+    gained = count * mean - before * state.arm[which, MEANS, x]
+    state.counts[which, x] = count
+    state.arm[which, MEANS, x] = mean
     factor = more / (1.0 + more * reach)
     state.log_det[which] += math.log1p(more * reach)
     for i in range(dimension):
@@ -145,7 +154,7 @@ def correct(
             inverse[i, l] -= factor * image[i] * image[l]
     if not wide:
         state.age[which, 1] = 1
-        return
+        return True
     for k in range(across.shape[0]):
         across[k] = 0.0
     for i in range(dimension):
@@ -154,6 +163,7 @@ def correct(
             across[k] += weight * arms[i, k]
     for k in range(across.shape[0]):
         leverage[k] -= factor * across[k] * across[k]
+    return True
 
 
 @kernel
@@ -187,18 +197,33 @@ def renew(
                 target[i] += weight * means[x]
                 for l in range(dimension):  # noqa: E741
                     gram[i, l] += weight * arms[l, x]
-    for i in range(dimension):
-        for l in range(dimension):  # noqa: E741
-            factor[i, l] = state.square[which, PRIOR, i, l] + gram[i, l]
-    cholesky(factor, dimension)
-    state.log_det[which] = 0.0
-    for i in range(dimension):
-        state.log_det[which] += 2.0 * math.log(factor[i, i])
+    factorise(which, state)
     inverse_of_factored(factor, dimension, state.square[which, SCRATCH], inverse)
     solve_for_theta(which, state)
     quadratic_form(arms, inverse, state.arm[which, LEVERAGE])
     state.age[which, 0] = 0
     state.age[which, 1] = 0
+
+
+@kernel
+def factorise(which: int, state: LeastSquares) -> None:
+    """R of V = RᵀR, and ln det V; a prior that drowns in rounding is lifted out of it."""
+    factor, gram = state.square[which, FACTOR], state.square[which, GRAM]
+    dimension = factor.shape[0]
+    trace, lift = 0.0, 0.0
+    for i in range(dimension):
+        trace += gram[i, i]
+    while True:
+        for i in range(dimension):
+            for l in range(dimension):  # noqa: E741
+                factor[i, l] = state.square[which, PRIOR, i, l] + gram[i, l]
+            factor[i, i] += lift
+        if cholesky(factor, dimension) or not lift < trace:
+            break
+        lift = max(10.0 * lift, ROUNDING * trace)
+    state.log_det[which] = 0.0
+    for i in range(dimension):
+        state.log_det[which] += 2.0 * math.log(max(factor[i, i], 1e-300))
 
 
 @kernel

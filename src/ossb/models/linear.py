@@ -2,7 +2,7 @@
 
 With V = I + Σ n_x x xᵀ, in units of σ, and W = V⁻¹, the estimate is θ̂ = W Σ n_x m_x x.  What a play
 buys is weighed under this prior and under that of arms that are alike (``alike.py``), each as
-``linear_gain.py`` has it, and by how far each is believed.
+``linear_gain.py`` has it; it and the estimate are then averages by how far each is believed.
 """
 
 import math
@@ -117,7 +117,7 @@ class LinearModel(NamedTuple):
     alike
         The precision of a prior under which arms are alike.
     favour
-        ln of what speaks for that prior before anything is seen.
+        ln of the most that the odds of that prior can come to.
     """
 
     features: Floats  # (d, n_arms)
@@ -222,13 +222,17 @@ class LinearModel(NamedTuple):
         arms, space, numbers = self.features, memory.space, memory.numbers
         plain, likewise = memory.squares, memory.likewise
         now = follow_tally(arms, tally, plain)
-        follow_tally(arms, tally, likewise)
         predict(arms, plain.line[TOLD, THETA], space.rewards[0])
-        predict(arms, likewise.line[TOLD, THETA], space.rewards[1])
-        share = belief(self.favour, self.sigma, plain, likewise)
+        share = 0.0
+        if self.favour > -math.inf:
+            follow_tally(arms, tally, likewise)
+            predict(arms, likewise.line[TOLD, THETA], space.rewards[1])
+            share = belief(self.favour, self.sigma, plain, likewise)
         leader = 0
         for x in range(self.n_arms):
-            reward = (1.0 - share) * space.rewards[0, x] + share * space.rewards[1, x]
+            reward = space.rewards[0, x]
+            if share > 0.0:
+                reward = (1.0 - share) * reward + share * space.rewards[1, x]
             memory.rewards[x] = reward
             memory.estimate[x] = reward
             memory.gain[x] = 0.0
@@ -250,13 +254,13 @@ def linear_model(arms: np.ndarray, sigma: float) -> LinearModel:
     """The model of arms given as K rows."""
     rows = np.asarray(arms, dtype=np.float64)
     n_arms = rows.shape[0]
-    alike = likeness(rows)
+    spanning, alike = spanning_arms(rows), likeness(rows)
     return LinearModel(
         np.ascontiguousarray(rows.T),
         sigma,
         n_arms,
         n_arms,
-        np.array(spanning_arms(rows)),
+        np.array(spanning),
         alike,
-        favour(n_arms, alike),
+        favour(rows, len(spanning), alike),
     )
