@@ -16,8 +16,8 @@ AIM, LIMIT = 1.05, 1.3
 INTRODUCTION = """\
 The policies that fit, on instances of eight structures, at horizons from 10³ to 10⁶, on the same
 noise. `make regret` plays the grid and writes this page; the bundled experiments `regret-*` say
-what is in it. Played in full it has 500 trials in each cell up to 10⁵ and 100 at 10⁶ (polytopes and
-arm sets behind an oracle fewer, or less far; tails and close contests more, of few policies). How
+what is in it. Played in full it has 500 trials in each cell up to 10⁵ and 100 at 10⁶ (polytopes to
+10⁴, arm sets behind an oracle to 10³; tails and close contests more, of few policies). How
 far it has been played, and with how many trials, stands in its tables: a policy or horizon that is
 not in one has not been. Finite sets and unions are not in it. [HGL](hgl.md) has instances outside
 the grid on which `hgl` is not the best.
