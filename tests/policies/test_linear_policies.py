@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ossb.errors import InputError
+from ossb.models.least_squares import TOLD
 from ossb.policies import policy
 from ossb.policies.end_of_optimism import HORIZON, LEADER, RECOVERY, STAGE, SUCCESS, WANTED
 from ossb.simulation import simulate
@@ -55,7 +56,7 @@ def test_oful_has_the_radius_of_the_self_normalised_bound():
     decision = record.select(told(COUNTS, MEANS), memory, RNG)
     _, rewards, widths, gram = by_numpy(COUNTS, MEANS)
     volume = np.linalg.slogdet(gram)[1]
-    assert record.volume(memory) == pytest.approx(volume)
+    assert memory.squares.log_det[TOLD] == pytest.approx(volume)
     index = rewards + (math.sqrt(2 * math.log(20) + volume) + 1.5) * np.sqrt(widths)
     assert decision.arm == int(np.argmax(index))
 

@@ -47,7 +47,6 @@ from ossb.policies.linear_arms import (
 from ossb.policies.linear_rivals import (
     Rivals,
     face_rivals,
-    log_volume,
     new_rivals,
 )
 from ossb.records import Floats, record
@@ -177,7 +176,7 @@ class Ids(NamedTuple):
         least = rivals.distances[nearest]
         t = tally.clock[0] + 1.0
         logarithm = math.log(max(t * math.log(t), 1.0))
-        spread = log_volume(regression.squares)
+        spread = regression.squares.log_det[TOLD]
         enough = self.sigma * math.sqrt(2.0 * logarithm + spread) + self.norm
         if least >= enough * enough:
             ask_for(leader, False, memory.rounds)

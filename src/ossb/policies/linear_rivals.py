@@ -12,7 +12,6 @@ import numpy as np
 
 from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
 from ossb.kernels import kernel
-from ossb.models.least_squares import FACTOR, GRAM, TOLD, LeastSquares
 
 SINGULAR = 1e-9  # ridge of a design, relative to its mean eigenvalue
 
@@ -103,23 +102,6 @@ def difference_along(features: np.ndarray, x: int, rival: int, rivals: Rivals) -
     for i in range(features.shape[0]):
         total += rivals.directions[i, rival] * features[i, x]
     return total
-
-
-@kernel
-def log_volume(squares: LeastSquares) -> float:
-    """ln det(I + Σ n x xᵀ), of what was told."""
-    d = squares.line.shape[2]
-    factor = squares.square[TOLD, FACTOR]
-    for i in range(d):
-        for l in range(d):  # noqa: E741
-            factor[i, l] = squares.square[TOLD, GRAM, i, l]
-        factor[i, i] += 1.0
-    if not cholesky(factor, d):
-        return 0.0
-    total = 0.0
-    for i in range(d):
-        total += 2.0 * math.log(factor[i, i])
-    return max(total, 0.0)
 
 
 @kernel

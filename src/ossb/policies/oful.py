@@ -8,12 +8,10 @@ largest ⟨θ̂, x⟩ + β √(xᵀV⁻¹x).
 import math
 from typing import NamedTuple
 
-import numpy as np
 from numpy.random import Generator
 
 from ossb.errors import InputError
-from ossb.graves_lai.linear.algebra import cholesky
-from ossb.models.least_squares import GRAM, TOLD
+from ossb.models.least_squares import TOLD
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
     LINEAR,
@@ -26,11 +24,6 @@ from ossb.policies.linear_arms import (
 from ossb.records import Floats, record
 from ossb.structures.base import Instance
 from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
-
-
-class OfulMemory(NamedTuple):
-    regression: Regression
-    factor: np.ndarray  # float64 (d, d): scratch
 
 
 @record
@@ -60,35 +53,19 @@ class Oful(NamedTuple):
         if not 0 <= self.norm < math.inf:
             raise InputError("norm", "be non-negative", self.norm)
 
-    def start(self) -> OfulMemory:
-        d = self.features.shape[0]
-        return OfulMemory(new_regression(self.features), np.zeros((d, d)))
+    def start(self) -> Regression:
+        return new_regression(self.features)
 
-    def select(self, tally: Tally, memory: OfulMemory, rng: Generator) -> Decision:
-        regression = memory.regression
-        leader = regress_on(self.features, tally, regression)
-        radius = self.sigma * math.sqrt(2.0 * math.log(1.0 / self.delta) + self.volume(memory))
-        radius += self.norm
+    def select(self, tally: Tally, memory: Regression, rng: Generator) -> Decision:
+        leader = regress_on(self.features, tally, memory)
+        volume = memory.squares.log_det[TOLD]
+        radius = self.sigma * math.sqrt(2.0 * math.log(1.0 / self.delta) + volume) + self.norm
         best, index = leader, -math.inf
-        for x in range(regression.rewards.shape[0]):
-            value = regression.rewards[x] + radius * math.sqrt(regression.widths[x])
+        for x in range(memory.rewards.shape[0]):
+            value = memory.rewards[x] + radius * math.sqrt(memory.widths[x])
             if value > index:
                 best, index = x, value
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
-
-    def volume(self, memory: OfulMemory) -> float:
-        """ln det V, of what was told."""
-        d = self.features.shape[0]
-        for i in range(d):
-            for k in range(d):
-                memory.factor[i, k] = memory.regression.squares.square[TOLD, GRAM, i, k]
-            memory.factor[i, i] += 1.0
-        if not cholesky(memory.factor, d):
-            return 0.0
-        total = 0.0
-        for i in range(d):
-            total += 2.0 * math.log(memory.factor[i, i])
-        return max(total, 0.0)
 
 
 def build(instance: Instance, delta: float, norm: float) -> Oful:
