@@ -150,6 +150,9 @@ def test_bad_input_is_refused():
         BanditEnv(instance_of("classical"), horizon=0)
     with pytest.raises(InputError, match="`render_mode` must be None"):
         BanditEnv(instance_of("classical"), render_mode="human")
+    sums = {"structure": "combinatorial", "feedback": "bandit", "phi": [0.1, 0.2, 0.3]}
+    with pytest.raises(InputError, match="`instance` must list its arms where only their sum"):
+        BanditEnv({**sums, "arm_set": "m_sets", "n_items": 3, "size": 2})
     environment = BanditEnv(instance_of("classical"))
     environment.reset(seed=0)
     with pytest.raises(InputError, match="`action` must be below 4"):

@@ -68,7 +68,8 @@ def test_ask_tell_show(vans):
     assert all(isinstance(entry["arm"], list) for entry in found["rates"]["rates"])
     assert found["stop"]["threshold"] > found["stop"]["statistic"] > 0
     (listed,) = vans.get("/v1/campaigns").json()["campaigns"]
-    for key in ("arms", "plays", "means", "components", "leader", "rates", "stop"):
+    same = ("arms", "arms_played", "retired", "plays", "means", "components", "leader")
+    for key in (*same, "rates", "stop"):
         assert listed[key] == found[key]
     history = vans.get(f"{VANS}/decisions?start=3&limit=20").json()["decisions"]
     assert all(len(entry["observation"]) == len(entry["arm"]) for entry in history)

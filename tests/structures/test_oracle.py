@@ -33,6 +33,17 @@ def test_an_oracle_for_the_classical_bandit(exact):
     assert report.valid, report.problems
 
 
+def test_an_oracle_may_answer_with_a_tie():
+    answer = bound(Oracle(oracle=lambda t, r: classical(t, r, 0.0), theta=THETA, exact=True))
+    assert answer.value == pytest.approx(bound(Classical(theta=THETA)).value, rel=1e-6)
+    report = answer.verify()
+    assert report.valid, report.problems
+    first = answer.alternatives[0]
+    worse = dataclasses.replace(first, parameter=np.array(THETA), witness=np.array(THETA))
+    report = dataclasses.replace(answer, alternatives=[worse]).verify()
+    assert any("its arm is worse" in problem for problem in report.problems)
+
+
 def test_a_bound_of_its_own_makes_the_upper_side_safe():
     def careful(theta, rates):
         parameter = classical(theta, rates)

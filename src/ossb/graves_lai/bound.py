@@ -40,8 +40,8 @@ class Bound:
     instance
         What the bound is about.
     support
-        Arms with a non-zero rate c(x, θ), and the rate: plays per unit of ln t that any
-        uniformly good policy must spend.
+        Arms with a non-zero rate c(x, θ), and the rate: plays per unit of ln t that together
+        meet every constraint at this cost.
     alternatives
         Confusing parameters and weights: the proof of ``lower``.
     multipliers

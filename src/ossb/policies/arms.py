@@ -1,6 +1,6 @@
 """What index policies share: arms that each show a component of their own."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,16 @@ def reward_is_observed(instance: Instance) -> str | None:
     if getattr(instance, "observes", "reward") == "index" or not instance.shows_rewards():
         return "needs arms that show their own reward"
     return None
+
+
+def lists_arms(instance: Any) -> str | None:
+    """For policies that number the arms; says so where these are behind an oracle."""
+    return "needs its arms listed" if instance.n_arms is None else None
+
+
+def projects(instance: Any) -> str | None:
+    """For policies that number the arms and ask for a maximum-likelihood estimate."""
+    return lists_arms(instance) or instance.unprojected()
 
 
 @kernel

@@ -60,7 +60,8 @@ def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters:
     reason = refusal(kind, instance)
     if reason is not None:
         fitting = ", ".join(k.name for k in kinds.values() if refusal(k, instance) is None)
-        raise InputError("policy", f"fit the instance: {name} {reason}; these do: {fitting}")
+        others = f"these do: {fitting}" if fitting else "no policy does"
+        raise InputError("policy", f"fit the instance: {name} {reason}; {others}")
     return kind.build(instance, **{**kind.parameters, **parameters})
 
 

@@ -24,6 +24,7 @@ from ossb.errors import InputError
 from ossb.families import Family
 from ossb.fields import integer
 from ossb.kernels import kernel
+from ossb.policies.arms import lists_arms
 from ossb.policies.base import Kind
 from ossb.policies.items import (
     SEMI_BANDIT,
@@ -187,7 +188,7 @@ def build(instance: Any, version: int, c: float) -> Escb:
 
 
 def fits(instance: Any) -> str | None:
-    return "needs its arms listed" if instance.n_arms is None else shows_items(instance)
+    return lists_arms(instance) or shows_items(instance)
 
 
 ESCB = Kind(

@@ -31,9 +31,9 @@ from numpy.random import Generator
 
 from ossb.errors import InputError
 from ossb.models.base import SETTLED, WEAKEST, Model
+from ossb.policies.arms import projects
 from ossb.policies.base import Kind
 from ossb.policies.ossb import STRUCTURES
-from ossb.policies.ossb import fits as lists_arms
 from ossb.records import record
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
@@ -126,16 +126,11 @@ def build(instance: Any, gamma: float, growth: float) -> GravesLai:
     return GravesLai(instance.model(), gamma, growth)
 
 
-def fits(instance: Any) -> str | None:
-    """The tests ask for a maximum-likelihood estimate, the plan for listed arms."""
-    return lists_arms(instance) or instance.unprojected()
-
-
 GRAVES_LAI = Kind(
     name="graves-lai",
     build=build,
     parameters={"gamma": 0.0, "growth": 2.0},
     structures=STRUCTURES,
     reference="Graves and Lai (1997)",
-    fits=fits,
+    fits=projects,
 )

@@ -58,7 +58,8 @@ class Hgl(NamedTuple):
     front
         P: how much of the exploration is brought forward.
     cautious
-        m in place of m² in h_t, and three times the front, for smaller tails.
+        m in place of m² in h_t, and three times the front, for smaller tails; a front that was
+        not given is taken as 100 at least.
     """
 
     model: Model
@@ -158,6 +159,14 @@ def build(
     return Hgl(instance.model(), horizon_factor, front, cautious)
 
 
+def fits(instance: Any) -> str | None:
+    """Arms that are not listed are told of item by item."""
+    if instance.n_arms is None and instance.feedback == "bandit":
+        return "needs its arms listed where only their sum is shown"
+    unprojected: str | None = instance.unprojected()
+    return unprojected
+
+
 HGL = Kind(
     name="hgl",
     build=build,
@@ -175,5 +184,5 @@ HGL = Kind(
         "union",
     ),
     reference="this package, after Graves and Lai (1997) and Combes et al. (2017)",
-    fits=lambda instance: instance.unprojected(),
+    fits=fits,
 )

@@ -14,6 +14,7 @@ from ossb.models.least_squares import (
     new_least_squares,
     predict,
 )
+from ossb.policies.arms import lists_arms
 from ossb.structures.base import Instance
 from ossb.tally import Tally
 
@@ -50,7 +51,9 @@ def features_of(instance: Instance) -> np.ndarray:
 
 
 def shows_one_value(instance: Instance) -> str | None:
-    """Combinatorial arms are linear ones where they show their sum alone (they are listed then)."""
-    if instance.kind == "combinatorial" and instance.feedback != "bandit":  # type: ignore[attr-defined]
+    """Combinatorial arms are linear ones where they show their sum alone, and are listed."""
+    if instance.kind != "combinatorial":
+        return None
+    if instance.feedback != "bandit":  # type: ignore[attr-defined]
         return "needs bandit feedback"
-    return None
+    return lists_arms(instance)

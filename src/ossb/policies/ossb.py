@@ -47,6 +47,7 @@ from numpy.random import Generator
 from ossb.errors import InputError
 from ossb.fields import choice
 from ossb.models.base import SETTLED, WEAKEST, Model
+from ossb.policies.arms import lists_arms, projects
 from ossb.policies.base import Kind
 from ossb.records import record
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
@@ -267,11 +268,6 @@ STRUCTURES = (
 REFERENCE = "Combes, Magureanu and Proutiere (2017)"
 
 
-def fits(instance: Any) -> str | None:
-    """Rates are given to listed arms."""
-    return "needs its arms listed" if instance.n_arms is None else None
-
-
 OSSB_PAPER = Kind(
     name="ossb-paper",
     build=build,
@@ -290,7 +286,7 @@ OSSB_PAPER = Kind(
     },
     structures=STRUCTURES,
     reference=REFERENCE,
-    fits=fits,
+    fits=lists_arms,
 )
 OSSB = Kind(
     name="ossb",
@@ -310,5 +306,5 @@ OSSB = Kind(
     },
     structures=STRUCTURES,
     reference=f"{REFERENCE}, with repairs",
-    fits=fits,
+    fits=projects,  # with the printed estimate and test it is `ossb-paper` with repairs
 )

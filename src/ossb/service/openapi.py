@@ -24,8 +24,13 @@ KEY = {
 ID = {"type": "string", "description": "The id of a decision."}
 OBSERVATION = {
     "description": "A number; a list, one entry per item of the arm in their order, for "
-    "semi-bandit feedback; for a duel 1 if the first item won, else 0.",
-    "anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}}],
+    "semi-bandit feedback; for a duel 1 if the first item won, else 0; null for an arm that "
+    "shows nothing.",
+    "anyOf": [
+        {"type": "number"},
+        {"type": "array", "items": {"type": "number"}},
+        {"type": "null"},
+    ],
 }
 UNITS = "Arms by number; items, where arms are pairs of items or those of a set."
 ARM = {

@@ -5,6 +5,7 @@ from typing import Any
 from ossb.errors import InputError
 
 MOST_ARMS = 20_000
+COUNTS = ("n_arms", "n_items", "n_left", "n_right", "n_nodes", "size")  # other numbers are none
 LARGEST: dict[tuple[str, str], int] = {
     ("dueling", "n_items"): 150,
     ("dueling", "preferences"): 150,
@@ -25,6 +26,8 @@ def check(instance: dict[str, Any]) -> None:
     """Refuse what would not fit into memory."""
     structure = instance.get("arm_set") or instance.get("structure")
     for key, value in instance.items():
+        if not isinstance(value, list) and key not in COUNTS:
+            continue
         size = len(value) if isinstance(value, list) else value
         if isinstance(size, bool) or not isinstance(size, int):
             continue

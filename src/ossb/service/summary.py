@@ -18,7 +18,7 @@ SLOW_SETS = {"paths": 500, "matchings": 225}  # and items from which rates take 
 ROUGH = 1e-2  # relative gap of their rates
 FAILED = "the server failed to show it; its log says why"
 DAMAGED: dict[str, Any] = {
-    **dict.fromkeys(("instance", "seed", "created", "arms", "plays", "means", "leader")),
+    **dict.fromkeys(("instance", "seed", "created", "arms", "plays", "means", "leader", "retired")),
     **dict.fromkeys(("phases", "components", *JUDGED)),
     **dict.fromkeys(("rounds", "pending", "events"), 0),
     "policy": {"name": ""},
@@ -117,5 +117,7 @@ def judged(found: dict[str, Any]) -> dict[str, Any]:
 
 def _entry(found: dict[str, Any]) -> dict[str, Any]:
     fewer = most_played(found) if "arms_played" not in found else found
-    keys = (*SHORT, "arms", "leader")
+    keys = [*SHORT, "arms", "retired", "leader"]
+    if "arms_played" in fewer:  # those of a set
+        keys.append("arms_played")
     return {key: fewer[key] for key in keys} | {"structure": found["instance"]["structure"]}

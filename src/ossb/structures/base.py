@@ -233,8 +233,7 @@ def bound(instance: Structure, gap: float = 1e-6) -> Bound:
 def _is_checked(instance: Any) -> bool:
     """Whether a check is possible, and quick beside the solve; larger ones are on request."""
     arms = getattr(instance, "arms", None)
-    witnessed = getattr(instance, "witnessed", True)
-    return witnessed and (not isinstance(arms, np.ndarray) or arms.size <= LARGE)
+    return instance.witnessed and (not isinstance(arms, np.ndarray) or arms.size <= LARGE)
 
 
 def refuse_twins(instance: Instance, arms: np.ndarray, leader: int) -> None:

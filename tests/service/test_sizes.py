@@ -1,0 +1,29 @@
+"""Sizes are limited over HTTP, other numbers are not."""
+
+import pytest
+
+from ossb.errors import InputError
+from ossb.service.sizes import check
+
+
+@pytest.mark.parametrize(
+    ("instance", "field"),
+    [
+        ({"structure": "classical", "n_arms": 20_001}, "n_arms"),
+        ({"structure": "classical", "theta": [0.0] * 20_001}, "theta"),
+        ({"structure": "dueling", "n_items": 151}, "n_items"),
+        ({"structure": "lipschitz", "points": [0.0] * 1_501}, "points"),
+        ({"structure": "combinatorial", "arm_set": "m_sets", "n_items": 9, "size": 1_001}, "size"),
+        ({"structure": "combinatorial", "arm_set": "matchings", "n_left": 101}, "n_left"),
+        ({"structure": "combinatorial", "arm_set": "spanning_trees", "n_nodes": 501}, "n_nodes"),
+        ({"structure": "unimodal", "edges": [[0, 20_000]]}, r"edges\[0\]"),
+    ],
+)
+def test_what_is_too_large_is_refused_by_name(instance, field):
+    with pytest.raises(InputError, match=f"`instance.{field}` must .* over HTTP"):
+        check(instance)
+
+
+def test_a_large_number_is_no_size():
+    check({"structure": "classical", "n_arms": 20_000, "sigma": 50_000})
+    check({"structure": "lipschitz", "points": [0.0, 1.0], "lipschitz_constant": 30_000})
