@@ -5,7 +5,8 @@ import pytest
 
 from ossb.campaigns import Campaign
 from ossb.campaigns.rosters import extended, restricted
-from ossb.campaigns.snapshots import fingerprint
+from ossb.campaigns.snapshots import fingerprint, load, to_bytes
+from ossb.campaigns.state import ASIDES
 from ossb.errors import InputError
 from ossb.instances import from_dict
 
@@ -235,3 +236,60 @@ def test_an_arm_may_stand_between_two():
 def test_distances_left_out_still_shorten():
     metric = from_dict(DISTANCES)
     assert restricted(metric, [0, 2]).metric.tolist() == [[0, 2], [2, 0]]
+
+
+PLANNED = [
+    ("dmed", CLASSICAL, [0, 1], 1),
+    ("osub", LINE, [0, 1], 1),
+    ("e4", LINEAR, [0, 1], 1),
+    ("solid", LINEAR, [0, 1], 1),
+    ("rmed1", DUELS, [0, 1], [1, 1]),
+    ("rmed2", DUELS, [0, 1], [1, 1]),
+    ("rucb", DUELS, [0, 1], [1, 1]),
+]
+
+
+@pytest.mark.parametrize(("policy", "keys", "some", "best"), PLANNED)
+def test_a_plan_goes_on_among_some_of_the_arms(policy, keys, some, best, clock):
+    """A policy that begins anew with every ask repeats its first decision for ever."""
+    rng = np.random.default_rng(0)
+    campaign = Campaign.open("memory://", "c", instance=keys, policy=policy, clock=clock)
+    arms = []
+    for _ in range(300):
+        (decision,) = campaign.ask(available=some)
+        arms.append(decision.arm)
+        duel = isinstance(decision.arm, list | tuple)
+        mean = (0.2 if list(decision.arm) == [0, 1] else 0.5) if duel else [0.1, 0.9][decision.arm]
+        campaign.tell(decision.id, float(rng.random() < mean))
+    plain = [list(arm) if isinstance(arm, list | tuple) else arm for arm in arms]
+    assert plain[150:].count(best) > 60
+    with campaign._journal.look() as state:
+        assert set(state.asides) == {(2,)}
+        before = fingerprint(state)
+    with Campaign(campaign._storage, "c", clock)._journal.look() as state:  # folded anew
+        assert fingerprint(state) == before
+        saved = to_bytes(state)
+        load(state, saved)
+        assert fingerprint(state) == before
+
+
+def test_memories_of_the_newest_sets_are_kept(clock):
+    keys = {"structure": "classical", "n_arms": ASIDES + 3}
+    campaign = Campaign.open("memory://", "c", instance=keys, policy="dmed", clock=clock)
+    for last in range(1, ASIDES + 3):
+        campaign.ask(available=[0, last])
+    with campaign._journal.look() as state:
+        assert len(state.asides) == ASIDES
+        everything = set(range(ASIDES + 3))
+        kept = [everything - set(left_out) for left_out in state.asides]
+        assert kept == [{0, last} for last in range(3, ASIDES + 3)]
+    campaign.retire_arm(1)
+    with campaign._journal.look() as state:
+        assert not state.asides
+
+
+def test_what_needs_no_memory_keeps_none(clock):
+    campaign = opened(CLASSICAL, clock)
+    campaign.ask(3, available=[0, 1])
+    with campaign._journal.look() as state:
+        assert not state.asides

@@ -53,3 +53,31 @@ def test_an_item_that_is_never_told_of_does_not_draw_all_paths():
             if 2 not in decision.arm:
                 campaign.tell(decision.id, [float(rng.normal(30.0, 1.0)) for _ in decision.arm])
     assert asked[0, 2, 4] <= 10
+
+
+LEADERS = {
+    "costs": ({"structure": "classical", "n_arms": 3, "goal": "minimize"}, {0: 5.0, 1: 3.0}, 1),
+    "losses": ({"structure": "classical", "n_arms": 3}, {0: -5.0, 1: -3.0}, 1),
+    "a line of costs": ({**STRUCTURES["lipschitz"], "goal": "minimize"}, {0: 5.0, 1: 3.0}, 1),
+    "a duel": ({"structure": "dueling", "n_items": 3}, {(0, 1): 1}, [0, 0]),
+    "items": (
+        {
+            "structure": "combinatorial",
+            "feedback": "semi_bandit",
+            "goal": "minimize",
+            "arm_set": "m_sets",
+            "n_items": 3,
+            "size": 1,
+        },
+        {(0,): [5.0], (1,): [3.0]},
+        [1],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LEADERS)
+def test_an_arm_that_nothing_was_told_of_does_not_lead(case):
+    instance, told, leader = LEADERS[case]
+    with Campaign.open("memory://", "c", instance=instance, seed=1) as campaign:
+        campaign.import_rows(list(told.items()))
+        assert campaign.leader() == campaign.best() == leader

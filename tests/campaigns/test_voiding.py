@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from ossb.campaigns import Campaign
@@ -88,3 +89,42 @@ def test_of_imported_data_the_mean_is_all_there_is(clock):
     campaign.import_rows([(0, 0.5), (0, 0.7)])
     campaign.void(told(campaign, 10.0))
     assert means(campaign) == [pytest.approx(0.6, rel=1e-14)]
+
+
+def test_observations_in_a_memory_are_taken_back_too(clock):
+    """What `ids` keeps of exploration rounds does not hold a value that was voided."""
+    keys = {"structure": "linear", "arms": [[1.0, 0.0], [0.0, 1.0]]}
+    campaign = Campaign.open("memory://", "c", instance=keys, policy="ids", clock=clock)
+    (first,) = campaign.ask()
+    campaign.tell(first.id, 1e6)
+    (second,) = campaign.ask()  # takes it in
+    campaign.void(first.id)
+    campaign.tell(first.id, 0.1)
+    campaign.tell(second.id, 0.2)
+    campaign.ask()
+    with campaign._journal.look() as state:
+        memory = campaign._players.of(state, frozenset()).bind(state.memory)
+        assert memory.rounds.explored.means.max() <= 0.2
+        before = fingerprint(state)
+    with Campaign(campaign._storage, "c", clock)._journal.look() as state:
+        assert fingerprint(state) == before
+
+
+def test_a_corrected_value_leaves_no_trace_in_a_recovery(clock):
+    keys = {"structure": "linear", "arms": [[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]]}
+    rng = np.random.default_rng(0)
+    campaign = Campaign.open("memory://", "c", instance=keys, policy="end-of-optimism", clock=clock)
+    wrong, late = None, 0
+    for t in range(400):
+        (decision,) = campaign.ask()
+        value = [1.0, 0.0, 0.6][decision.arm] + 0.1 * float(rng.normal())
+        if wrong is None and t >= 60 and decision.arm == 0:
+            wrong = decision.id, value, t
+            campaign.tell(decision.id, 1e4)
+            continue
+        campaign.tell(decision.id, value)
+        if wrong is not None and t == wrong[2] + 3:
+            campaign.void(wrong[0])
+            campaign.tell(wrong[0], wrong[1])
+        late += t >= 300 and decision.arm == 0
+    assert late > 90

@@ -175,8 +175,8 @@ def test_samples_at_the_ends_never_vary():
         (Bounded(-1.0), [-0.5, -1.0], [0.5]),
         (Poisson(), [0.0, 3.0], [0.5, -1.0, math.inf, math.nan]),
         (Poisson(-1.0), [0.0, -3.0], [3.0, -0.5]),
-        (Exponential(), [0.0, 0.3], [-0.1, math.inf, math.nan]),
-        (Exponential(-1.0), [-0.3], [0.3]),
+        (Exponential(), [5e-324, 0.3], [0.0, -0.1, math.inf, math.nan]),
+        (Exponential(-1.0), [-0.3], [0.3, 0.0]),
     ],
 )
 def test_covers(family, yes, no):

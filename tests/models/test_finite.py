@@ -102,3 +102,22 @@ def test_a_goal_to_minimise():
 def test_policies_fit_finite_sets():
     for name in ("hgl", "ossb", "ossb-paper", "kl-ucb"):
         assert policy(name, two(0)) is not None
+
+
+@pytest.mark.parametrize("name", ["hgl", "ossb", "graves-lai", "mints"])
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_a_tie_contradicts_no_leader(name, order):
+    """With (0.4, 0.5) true and (0.5, 0.5) possible nothing is confusing, in whichever order."""
+    parameters = np.array([[0.4, 0.5], [0.5, 0.5]])[:, order]
+    instance = Finite(parameters=parameters, theta=parameters[0])
+    assert bound(instance).value == 0.0
+    regret = simulate(instance, name, 2000, trials=20, seed=1).policies[0].curves[:, -1]
+    assert regret.mean() < (6.0 if name == "mints" else 3.0)
+
+
+def test_who_leads_in_a_tie():
+    model = Finite(parameters=[[0.4, 0.5, 0.1], [0.5, 0.5, 0.1]]).model()
+    assert [[model.leads(k, x) for x in range(3)] for k in range(2)] == [
+        [False, True, False],
+        [True, True, False],
+    ]

@@ -8,6 +8,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit
 from scipy.stats import norm
 
@@ -61,7 +62,9 @@ class Literal:
         """(arm, phase); ``look``, ``horizon`` and ``net`` are None where none was needed."""
         t, waiting = int(tally.clock[0]) + 1, tally.pending.sum() > 0
         self.look = self.horizon = self.net = None
-        if t < self.until and not waiting:
+        if waiting:
+            self.until = 0
+        if t < self.until:
             return self.leader, EXPLOIT
         first = self.first(self.instance, tally)
         if first is not None:
@@ -73,10 +76,12 @@ class Literal:
         best = int(np.argmax(net))  # the lowest of equals
         if net[best] > net[look.leader]:
             return best, EXPLORE
+        if waiting:
+            return look.leader, EXPLOIT
         self.leader = look.leader
         if len(self.instance.reveals()[look.leader]):
             self.until = t + 1 + int(tally.plays[look.leader] // 100)
-        elif not waiting:
+        else:
             self.until = self.wake(t, look, gaps)
         return look.leader, EXPLOIT
 
@@ -303,11 +308,43 @@ def most_new_items(instance, tally):
     return int(np.argmax((arms[:, fresh] > 0).sum(axis=1)))
 
 
+def doubts_of_counts(arms, tally, b, j, gap, weights):
+    """v_i/N_i that make z² / 2 the likelihood ratio, shared as this is; None where it is 0 or ∞.
+
+    With N_i (1 − m_i/λ_i) the same τ on all items that would have to rise, −τ on the others.
+    """
+    rises, falls = arms[j] & ~arms[b], arms[b] & ~arms[j]
+    n, m = tally.counts.astype(float), tally.means
+    if not (n[rises | falls].all() and gap > 0 and rises.any() and falls.any()):
+        return None
+    most, n = n[rises].min(), np.maximum(n, 1)
+
+    def point(tau):
+        return np.where(rises, m / np.maximum(1 - tau / n, 1e-300), m / (1 + tau / n))
+
+    def lacks(tau):
+        return point(tau)[falls].sum() - point(tau)[rises].sum()
+
+    zero = rises & (m == 0) & (n == most)
+    if zero.any() and lacks(most * (1 - 1e-12)) > 0:  # these rise by what the others leave
+        at = point(most * (1 - 1e-12))
+        at[zero] = lacks(most * (1 - 1e-12)) / zero.sum()
+    else:
+        at = point(brentq(lacks, 0.0, most * (1 - 1e-12), xtol=1e-14, rtol=1e-14))
+    each = np.array([poisson(p, q) for p, q in zip(m.tolist(), at.tolist(), strict=True)])
+    parts = np.where(rises | falls, n * each, 0.0)
+    if parts.sum() <= 1e-9:
+        return None
+    return gap**2 / 2 * parts / parts.sum() ** 2 * n / weights
+
+
 def weigh_items(instance, tally):
     """For each item, the best set with its membership changed."""
     arms, (_, variance) = np.asarray(instance.arms) > 0, family_of(instance)
     means, weights = with_prior(instance, tally)
     doubts = np.array([variance(m) for m in means]) / weights
+    if instance.observation == "poisson":
+        doubts = (means + 0.5 / np.maximum(tally.counts, 1)) / weights
     rewards = np.array([sum(means[arm].tolist()) for arm in arms])
     b = int(np.argmax(rewards))
     rivals = set()
@@ -316,10 +353,14 @@ def weigh_items(instance, tally):
         rivals |= {max(other, key=lambda x: rewards[x])} if other else set()
     alternatives = []
     for j in rivals:
-        square = float(doubts[arms[j] != arms[b]].sum())
+        own = doubts
+        if instance.observation == "poisson":
+            own = doubts_of_counts(arms, tally, b, j, rewards[b] - rewards[j], weights)
+            own = doubts if own is None else own
+        square = float(own[arms[j] != arms[b]].sum())
         z = (rewards[b] - rewards[j]) / math.sqrt(square)
         if z <= 37:
-            each = np.where(arms[j] != arms[b], doubts / (1 + weights), 0.0) / square
+            each = np.where(arms[j] != arms[b], own / (1 + weights), 0.0) / square
             alternatives.append(Alternative(z, math.sqrt(square), arms @ each))
     return look_of(b, rewards, 1.0, alternatives)
 

@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 
 from ossb.errors import InputError
 from ossb.policies import policy
+from ossb.policies.escb import dual_index
 from ossb.simulation import simulate
 from ossb.structures.base import bound
 from ossb.structures.combinatorial import Combinatorial
@@ -123,6 +124,38 @@ def test_means_at_the_end_of_their_range():
     )
     _, tally = played("escb", sure, 200, 1)
     assert tally.plays[1] > 170
+
+
+@pytest.mark.parametrize(
+    ("observation", "goal", "phi"),
+    [
+        ("bernoulli", "maximize", [1.0, 0.5]),
+        ("bernoulli", "minimize", [0.0, 0.5]),
+        ("poisson", "minimize", [0.0, 0.5]),
+        ("poisson", "minimize", [0.01, 0.5]),
+    ],
+)
+def test_a_bound_that_falls_to_the_end_is_followed_and_left(observation, goal, phi):
+    """Where an item has shown its best value alone, the least bound is that of λ = 0."""
+    instance = Combinatorial(
+        feedback="semi_bandit", arms=[[1, 0], [0, 1]], phi=phi, observation=observation, goal=goal
+    )
+    _, tally = played("escb", instance, 1200, 0)
+    assert tally.plays[0] > 1100
+    record = policy("escb", instance)
+    memory = record.start()
+    level, seen = 7.0, tally._replace(means=tally.means.copy())
+    items = np.array([0])
+    for _ in range(300):
+        record.optimistic(0, level, -math.inf, seen, memory)
+    assert 0.0 < memory.multipliers[0] < math.inf
+    seen.means[0] = instance.sign * 0.3
+    found = record.optimistic(0, level, -math.inf, seen, memory)
+    grid = [
+        dual_index(record.family, items, seen, level, multiplier)
+        for multiplier in np.geomspace(1e-8, 1e2, 20_001)
+    ]
+    assert found == pytest.approx(min(grid), rel=1e-6)
 
 
 def test_what_does_not_fit_is_refused():

@@ -17,7 +17,9 @@ SUMS = {"structure": "combinatorial", "feedback": "bandit", "phi": [0.1, 0.2, 0.
 ODD = {"unimodal on a cycle": from_dict(CYCLE), "sums of described arms": from_dict(SUMS)}
 
 
-@pytest.mark.parametrize("instance", [pytest.param(i, id=n) for n, i in (instances() | ODD).items()])
+@pytest.mark.parametrize(
+    "instance", [pytest.param(i, id=n) for n, i in (instances() | ODD).items()]
+)
 def test_what_fits_is_made(instance):
     for name, kind in POLICIES.items():
         if refusal(kind, instance) is None:
@@ -37,5 +39,5 @@ def test_on_a_cycle_some_do_and_are_named():
 
 def test_sums_of_arms_that_are_not_listed_are_for_no_policy():
     for name in ("hgl", "oful", "linear-thompson", "glm-ucb"):
-        with pytest.raises(InputError, match="needs its arms listed.*; no policy does"):
+        with pytest.raises(InputError, match=r"needs its arms listed.*; no policy does"):
             ossb.simulate(ODD["sums of described arms"], name, horizon=10, trials=1)

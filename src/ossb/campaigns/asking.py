@@ -44,24 +44,25 @@ class Players:
 
 
 def choose(
-    state: State, player: Player, usual: bool, n: int, now: float, expires: float
+    state: State, player: Player, left_out: frozenset[int], n: int, now: float, expires: float
 ) -> dict[str, Any]:
     """Ask the policy, folding as it goes; what it changed is what the event holds.
 
-    Parameters
-    ----------
-    usual
-        Whether all arms but the retired ones may be played: the memory kept is about these.  On
-        fewer arms a policy starts from a fresh memory, which nobody keeps.
+    The memory kept is about all arms but the retired ones.  On fewer arms a policy that remembers
+    more than work saved has one for each of the newest such sets; others start from a fresh one,
+    which nobody keeps.
     """
     table = state.table
     met = 0 if table is None else len(table.arms)
-    memory = player.bind(state.memory if usual else player.start(), table)
-    renewed = memory is None  # this version's memory has another shape: begin a new one
+    usual = left_out == state.retired
+    aside = None if usual or player.remembers == "nothing" else tuple(sorted(left_out))
+    held = state.memory if usual else state.asides.get(aside, [])
+    memory = player.bind(held, table)
+    renewed = memory is None  # there is none yet, or this version's memory has another shape
     if renewed:
-        state.memory = player.start()
-        memory = player.bind(state.memory, table)
-    before = [array.copy() for array in state.memory]
+        held = player.start()
+        memory = player.bind(held, table)
+    before = [array.copy() for array in held]
     stream = arrays.rng_state(state.rng)
     chosen = []
     for _ in range(n):
@@ -71,11 +72,15 @@ def choose(
     content: dict[str, Any] = {"expires": expires, "decisions": chosen}
     if table is not None and len(table.arms) > met:
         content["met"] = [list(arm) for arm in table.arms[met:]]
-    changed = arrays.changes(state.memory, before)
-    if renewed:
-        content["whole"] = arrays.packed(state.memory)
-    elif changed:
-        content["memory"] = changed
+    if usual or aside is not None:
+        if aside is not None:
+            content["aside"] = list(aside)
+        state.hold(aside, held)
+        changed = arrays.changes(held, before)
+        if renewed:
+            content["whole"] = arrays.packed(held)
+        elif changed:
+            content["memory"] = changed
     after = arrays.rng_state(state.rng)
     if after != stream:
         content["rng"] = after

@@ -12,7 +12,7 @@ from ossb.campaigns import looking
 from ossb.campaigns.asking import Available, Players, choose, left_out_of, refuse_others
 from ossb.campaigns.card import card, line
 from ossb.campaigns.changing import Changes, Closed
-from ossb.campaigns.definition import check_same, create, definition, label
+from ossb.campaigns.definition import check_same, create, definition, label, remembers_data
 from ossb.campaigns.description import described, standing
 from ossb.campaigns.events import Event
 from ossb.campaigns.history import Decided, decided, ids_in, told_of, with_lists
@@ -155,7 +155,7 @@ class Campaign(Changes):
                 raise InputError("n", f"leave at most {MOST_PENDING} decisions pending", n)
             first = len(state.decisions)
             try:
-                content = choose(state, player, left_out == state.retired, n, now, now + lease)
+                content = choose(state, player, left_out, n, now, now + lease)
             except BaseException:  # a policy that failed half way leaves its traces
                 self._journal.spoil()
                 raise
@@ -207,6 +207,8 @@ class Campaign(Changes):
                 "observation": observation,
                 "means": without(state, place, observation, self._journal.between),
             }
+            if remembers_data(state.definition["policy"]):
+                content["renew"] = True
             return "voided", self._journal.record("voided", self._clock(), content)
 
         return self._journal.change(take_back)

@@ -14,6 +14,7 @@ from ossb.errors import InputError
 from ossb.fields import integer, text
 from ossb.instances import from_dict
 from ossb.policies import POLICIES
+from ossb.policies.base import stream_name
 from ossb.simulation.seeds import instance_key, policy_stream
 from ossb.structures.base import Instance
 
@@ -88,7 +89,11 @@ def check_same(held: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
 
 def stream(chosen: Mapping[str, Any]) -> str:
     """The name of a policy's random stream: the one the simulator gives it."""
+    parameters = {key: value for key, value in chosen.items() if key != "name"}
+    return stream_name(POLICIES[chosen["name"]], parameters)
+
+
+def remembers_data(chosen: Mapping[str, Any]) -> bool:
+    """Whether a policy's memory holds observations; no, where its package is not there any more."""
     name = chosen["name"]
-    known = POLICIES[name].parameters
-    own = {k: v for k, v in chosen.items() if k != "name" and v != known[k]}
-    return str(name) + "".join(f",{k}={own[k]!r}" for k in sorted(own))
+    return name in POLICIES and POLICIES[name].remembers == "data"

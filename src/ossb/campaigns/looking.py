@@ -17,7 +17,7 @@ from ossb.graves_lai.semi_bandit.evidence import least_evidence
 from ossb.instances import from_dict
 from ossb.models.base import WEAKEST
 from ossb.structures.base import bound
-from ossb.tally import Tally
+from ossb.tally import Tally, fill_untold
 
 BEYOND = "the likelihood ratio is beyond the range of doubles"
 
@@ -42,11 +42,25 @@ def leader(view: View) -> int | list[int]:
     """The arm that leads among all arms: the likeliest best one, by what was told."""
     player = view.player
     instance: Any = player.instance
+    tally = _lent(instance, view.tally)
     if player.described:
-        arm = instance.implicit_set.maximize(view.tally.means)
+        arm = instance.implicit_set.maximize(tally.means)
     else:
-        arm = instance.arm_at(_position_of_leader(instance, view.tally))
+        arm = instance.arm_at(_position_of_leader(instance, tally))
     return plain(arm if player.whole else player.outer(arm))
+
+
+def _lent(instance: Any, tally: Tally) -> Tally:
+    """The tally with means for what was never told of, which nothing speaks for or against.
+
+    The average of the others; of duels, an even one.
+    """
+    means = tally.means.copy()
+    if instance.kind == "dueling":
+        means[tally.counts == 0] = 0.5 * instance.sign
+    else:
+        fill_untold(tally.counts, means)
+    return tally._replace(means=means)
 
 
 def _position_of_leader(instance: Any, tally: Tally) -> int:

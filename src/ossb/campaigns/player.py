@@ -20,6 +20,7 @@ from ossb.campaigns import arrays
 from ossb.campaigns.rosters import is_described, n_units, places, restricted
 from ossb.graves_lai.generic.way import WAY
 from ossb.kernels import kernel
+from ossb.policies import POLICIES
 from ossb.policies import policy as make_policy
 from ossb.records import can_compile
 from ossb.tally import Decision, Tally, empty_tally, lend_means, take_back_means
@@ -63,6 +64,7 @@ class Player:
         self._chosen = dict(chosen)
         parameters = {key: value for key, value in chosen.items() if key != "name"}
         self.policy: Any = make_policy(str(chosen["name"]), self.instance, **parameters)
+        self.remembers = POLICIES[str(chosen["name"])].remembers
         self._template = self.policy.start()
         self._compiles = can_compile(self.policy)
         self._step: Any = choose

@@ -22,4 +22,4 @@ def rehearse(created: Event, player: Player) -> None:
     looking.leader(view)
     looking.stopping(view, 0.5)
     looking.rates_at_estimate(view, ROUGH)
-    choose(state, player, True, 1, 0.0, 0.0)
+    choose(state, player, frozenset(state.retired), 1, 0.0, 0.0)

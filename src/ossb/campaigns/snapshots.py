@@ -48,6 +48,8 @@ def load(state: State, saved: bytes) -> None:
     if state.tally.counts.size != size:  # components that no arm shows were once left out
         raise Unusable(f"the snapshot is about {state.tally.counts.size} components of {size}")
     state.memory = [_unpacked(entry) for entry in found["memory"]]
+    for left_out, memory in found.get("asides", ()):
+        state.asides[tuple(left_out)] = [_unpacked(entry) for entry in memory]
     arrays.set_rng_state(state.rng, found["rng"])
     state.decisions.load({k: _seen(v) for k, v in found["decisions"].items()})
     state.pending = dict(found["pending"])
@@ -72,8 +74,13 @@ def fingerprint(state: State) -> str:
 
 def _content(state: State) -> dict[str, Any]:
     met = {} if state.table is None else {"met": [list(arm) for arm in state.table.arms]}
+    aside = [
+        [list(left_out or ()), [_packed(leaf) for leaf in memory]]
+        for left_out, memory in state.asides.items()
+    ]
     return {
         **met,
+        **({"asides": aside} if aside else {}),
         "number": state.number,
         "digest": state.digest,
         "instance": state.instance.to_dict(),

@@ -14,6 +14,7 @@ from ossb.instances import from_dict
 from ossb.tally import Decision, Tally, decide, empty_tally, observe
 
 KEYS = 50_000  # idempotency keys remembered
+ASIDES = 8  # sets of arms, fewer than usual, whose memory is kept
 NEVER = float("inf")
 ROOM = 16  # arms that are not listed, before more room is made
 
@@ -47,6 +48,7 @@ class State:
             self.reveals = instance.showing()
             self.tally = empty_tally(instance.component_count(), len(self.reveals))
         self.memory = arrays.unpacked(content["memory"])  # of the policy on the arms not retired
+        self.asides: dict[tuple[int, ...] | None, list[np.ndarray]] = {}  # by arms left out
         self.rng = np.random.Generator(np.random.PCG64(0))
         arrays.set_rng_state(self.rng, content["rng"])
         self.decisions = Decisions(created.digest)
@@ -70,11 +72,29 @@ class State:
         self.meet(content.get("met", ()))
         for arm, phase in content["decisions"]:
             self.enter(Decision(arm, phase), event.time, expires)
+        aside = tuple(content["aside"]) if "aside" in content else None
+        held = self.memory if aside is None else self.asides.get(aside, [])
         if "whole" in content:
-            self.memory = arrays.unpacked(content["whole"])
-        arrays.apply(self.memory, content.get("memory", []))
+            held = arrays.unpacked(content["whole"])
+        arrays.apply(held, content.get("memory", []))
+        self.hold(aside, held)
         if "rng" in content:
             arrays.set_rng_state(self.rng, content["rng"])
+
+    def hold(self, aside: tuple[int, ...] | None, memory: list[np.ndarray]) -> None:
+        """Keep a policy's memory: of the usual arms, or of those with some more left out."""
+        if aside is None:
+            self.memory = memory
+            return
+        self.asides.pop(aside, None)
+        self.asides[aside] = memory  # the newest last
+        if len(self.asides) > ASIDES:
+            del self.asides[next(iter(self.asides))]
+
+    def forget(self) -> None:
+        """Let a policy begin with a fresh memory."""
+        self.memory = []
+        self.asides.clear()
 
     def meet(self, arms: Sequence[Sequence[int]]) -> None:
         """Number arms that are not listed, in their order."""
@@ -136,6 +156,8 @@ class State:
         self.decisions.event[number] = 0
         self.decisions.value[number] = 0
         self.decisions.told[number] = 0.0
+        if content.get("renew"):
+            self.forget()
 
     def _expired(self, event: Event, content: dict[str, Any]) -> None:
         for number in content["numbers"]:
@@ -167,11 +189,13 @@ class State:
         self.tally.phases[:] = old.phases
         self.tally.clock[:] = old.clock
         self.decisions.renumber(arms)
+        self.asides.clear()
         self.memory = arrays.unpacked(content["memory"])
         self.added += 1
 
     def _arm_retired(self, event: Event, content: dict[str, Any]) -> None:
         self.retired.add(int(content["arm"]))
+        self.asides.clear()
         self.memory = arrays.unpacked(content["memory"])
 
     def _closed(self, event: Event, content: dict[str, Any]) -> None:

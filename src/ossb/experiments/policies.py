@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from ossb.errors import InputError
-from ossb.policies import POLICIES, policy
+from ossb.policies import POLICIES, base, policy
 from ossb.structures.base import Instance
 
 
@@ -33,10 +33,7 @@ def own_parameters(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters that differ from a policy's own, in a fixed order."""
     if ":" in name:
         return dict(sorted(parameters.items()))
-    known = POLICIES[name].parameters
-    return {
-        k: parameters[k] for k in sorted(parameters) if k not in known or parameters[k] != known[k]
-    }
+    return base.own_parameters(POLICIES[name], parameters)
 
 
 def source_of(name: str) -> str:

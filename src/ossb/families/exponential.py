@@ -57,4 +57,4 @@ class Exponential(NamedTuple):
         return mean * rng.standard_exponential()
 
     def covers(self, observation: float) -> bool:
-        return 0.0 <= self.sign * observation < math.inf
+        return 0.0 < self.sign * observation < math.inf  # 0 would rule out every mean

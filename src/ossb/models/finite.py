@@ -1,8 +1,8 @@
 """Finitely many possible parameters, as policies see them.
 
 Everything that depends on the parameter alone (best arms, rewards, rates) is worked out once;
-an estimate is the likeliest parameter of the list, and its alternatives are those with another
-best arm.
+an estimate is the likeliest parameter of the list, and its alternatives are those under which
+another arm is strictly better.
 
 Of an alternative that agrees with the estimate on the leader, exploiting tells nothing, while a few
 plays of another arm tell nearly everything: a run that settles before them can stay wrong for long.
@@ -145,7 +145,7 @@ class FiniteModel(NamedTuple):
         least = memory.losses[chosen]
         weakest, settled = math.inf, math.inf
         for k in range(self.parameters.shape[0]):
-            if self.best[k] != leader:
+            if not self.leads(k, leader):
                 ratio = memory.losses[k] - least
                 weakest = min(weakest, ratio)
                 if self.agree(k, chosen, leader):
@@ -153,19 +153,29 @@ class FiniteModel(NamedTuple):
         memory.numbers[WEAKEST] = weakest
         memory.numbers[SETTLED] = settled
 
+    def leads(self, k: int, x: int) -> bool:
+        """Whether an arm is best under a parameter, alone or in a tie, which contradicts none."""
+        top = self.parameters[k, self.best[k]]
+        return self.parameters[k, x] >= top - AGREE * (1.0 + abs(top))
+
     def agree(self, k: int, chosen: int, x: int) -> bool:
         """Whether two parameters are the same on an arm."""
         apart = abs(self.parameters[k, x] - self.parameters[chosen, x])
         return apart <= AGREE * (1.0 + abs(self.parameters[chosen, x]))
 
     def doubt(self, tally: Tally, memory: FiniteMemory, order: np.ndarray, out: np.ndarray) -> None:
-        """An arm that is best under no parameter is out of the question."""
-        self.project(tally, memory)
+        """An arm that is best under no parameter is out of the question.
+
+        A parameter under which the leader is best too speaks for no other arm.
+        """
+        leader = self.project(tally, memory)
         for x in range(self.n_arms):
             out[x] = math.inf
         for k in range(self.parameters.shape[0]):
             ratio = memory.losses[k] - memory.losses[memory.chosen[0]]
-            out[self.best[k]] = min(out[self.best[k]], ratio)
+            for x in range(self.n_arms):
+                if self.leads(k, x) and (x == leader or not self.leads(k, leader)):
+                    out[x] = min(out[x], ratio)
 
     def weigh(self, tally: Tally, memory: FiniteMemory) -> int:
         leader = self.project(tally, memory)
@@ -176,9 +186,9 @@ class FiniteModel(NamedTuple):
         for x in range(self.n_arms):
             memory.gain[x] = 0.0
         for k in range(self.parameters.shape[0]):
-            arm = self.best[k]
-            if arm == leader:
+            if self.leads(k, leader):
                 continue
+            arm = self.best[k]
             spent = 0.0  # evidence that plays, pending ones included, carry against k
             for x in range(self.n_arms):
                 divergence = self.family.kl(memory.estimate[x], self.parameters[k, x])

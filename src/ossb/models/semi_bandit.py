@@ -5,7 +5,9 @@ arm with that item's membership changed (swaps of two items alone can lock, on p
 With r the estimated rewards and b the leader, z = (r_b − r_j) / s, s² = Σ v_i/N_i over the items
 that tell j from b, and a play lowers the expected improvement of j by ½ φ(z) v_i / (N_i² s) for
 each of these items it shows: what plays buy is additive over items.  Exact for Gaussian items;
-for others v_i is the variance at the estimated mean.
+for others v_i is the variance at the estimated mean.  The likelihood ratio is exact for all; of
+counts, which have no prior, s is what makes z² / 2 the ratio, and v_i has half a count more
+(Jeffreys): an item that has shown none is not one that never will.
 """
 
 import math
@@ -26,11 +28,13 @@ from ossb.graves_lai.semi_bandit import start as start_program
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.kernels import kernel
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
+from ossb.models.item_ratio import count_shares, item_ratio
 from ossb.models.normal import FAR, density, tail
 from ossb.records import Flags, Floats, Ints, record
 from ossb.tally import Tally, fill_untold
 
 LEAST_VARIANCE = 1e-12
+LEVEL = 1e-9  # a likelihood ratio below this is that of arms that are level
 EDGE = 1e-6  # rates are asked for at item means at least this far from the ends of their space
 
 
@@ -47,6 +51,8 @@ class SemiBanditLook(NamedTuple):
     rivals: np.ndarray  # bool (n_arms,): arms that are best with some item changed
     inside: np.ndarray  # float64 (n_items,): the estimate, kept from the ends of the mean space
     program: SemiBanditMemory
+    slopes: np.ndarray  # float64 (2, n_arms): of the last likelihood ratios, see ``item_ratio``
+    agreed: np.ndarray  # float64 (n_items,): of counts, doubts that agree with such a ratio
 
 
 @kernel
@@ -88,6 +94,10 @@ class SemiBanditModel(NamedTuple):
     scale
         What the rates of ``items`` are to be multiplied by: σ² for Gaussian items, solved for
         unit variance.
+    is_gaussian
+        Whether items are, and their divergence quadratic.
+    half
+        Half a count for Poisson items, else 0.
     """
 
     family: Family
@@ -100,6 +110,8 @@ class SemiBanditModel(NamedTuple):
     prior: float
     prior_mean: float
     scale: float
+    is_gaussian: bool
+    half: float
 
     def start(self) -> SemiBanditLook:
         n, d = self.n_arms, self.n_components
@@ -114,6 +126,8 @@ class SemiBanditModel(NamedTuple):
             np.zeros(n, np.bool_),
             np.zeros(d),
             start_program(self.arms, self.items),
+            np.full((2, n), np.nan),
+            np.zeros(d),
         )
 
     def unseen(self, tally: Tally) -> int:
@@ -163,6 +177,30 @@ class SemiBanditModel(NamedTuple):
         return gap
 
     def test(self, leader: int, level: float, tally: Tally, memory: SemiBanditLook) -> None:
+        if self.is_gaussian:
+            self.test_quadratic(leader, tally, memory)
+            return
+        memory.numbers[WEAKEST] = self.least_item_ratio(leader, False, level, tally, memory)
+        if memory.numbers[WEAKEST] < level or level == math.inf:
+            memory.numbers[SETTLED] = self.least_item_ratio(leader, True, level, tally, memory)
+
+    def least_item_ratio(
+        self, leader: int, known: bool, level: float, tally: Tally, memory: SemiBanditLook
+    ) -> float:
+        """The least ratio, with the leader known or not, or a number on its side of a level."""
+        slopes, least = memory.slopes[1 if known else 0], math.inf
+        for x in range(self.n_arms):
+            if x != leader:
+                ratio = item_ratio(
+                    self.family, self.arms, leader, x, known, min(level, least), tally, slopes
+                )
+                least = min(least, ratio)
+                if least < level and level < math.inf:
+                    break
+        return least
+
+    def test_quadratic(self, leader: int, tally: Tally, memory: SemiBanditLook) -> None:
+        """Where the divergence is quadratic, gaps and variances say it."""
         weakest, settled = math.inf, math.inf
         for i in range(self.n_components):
             variance = max(self.family.variance(memory.estimate[i]), LEAST_VARIANCE)
@@ -193,8 +231,9 @@ class SemiBanditModel(NamedTuple):
         if self.prior <= 0.0:
             fill_untold(tally.counts, memory.estimate)
         for i in range(d):
-            variance = max(self.family.variance(memory.estimate[i]), LEAST_VARIANCE)
-            memory.doubts[i] = variance / memory.weights[i]
+            variance = self.family.variance(memory.estimate[i])
+            variance += self.half / max(tally.counts[i], 1)
+            memory.doubts[i] = max(variance, LEAST_VARIANCE) / memory.weights[i]
             memory.worth[i] = 0.0
         leader = self.lead(memory)
         find_rivals(self.arms, memory.rewards, leader, self.used, memory.rivals)
@@ -202,10 +241,13 @@ class SemiBanditModel(NamedTuple):
         for x in range(self.n_arms):
             if not memory.rivals[x]:
                 continue
+            spread = memory.doubts
+            if self.half > 0.0 and self.counted(leader, x, tally, memory):
+                spread = memory.agreed
             square = 0.0
             for i in range(d):
                 if self.arms[x, i] != self.arms[leader, i]:
-                    square += memory.doubts[i]
+                    square += spread[i]
             deviation = math.sqrt(square)
             z = (memory.rewards[leader] - memory.rewards[x]) / deviation
             if z > FAR:
@@ -217,7 +259,8 @@ class SemiBanditModel(NamedTuple):
             largest = max(largest, expected)
             for i in range(d):
                 if self.arms[x, i] != self.arms[leader, i]:
-                    memory.worth[i] += 0.5 * height / deviation
+                    share = spread[i] / memory.doubts[i] if self.half > 0.0 else 1.0
+                    memory.worth[i] += 0.5 * height / deviation * share
         for i in range(d):
             # v/N² times the one-play factor N/(1 + N)
             memory.worth[i] *= memory.doubts[i] / (1.0 + memory.weights[i])
@@ -229,6 +272,19 @@ class SemiBanditModel(NamedTuple):
         memory.numbers[NU] = 1.0 / (1.0 + chances)
         memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
         return leader
+
+    def counted(self, leader: int, x: int, tally: Tally, memory: SemiBanditLook) -> bool:
+        """Spread of counts that agrees with the likelihood ratio; whether there is one."""
+        gap, slopes = memory.rewards[leader] - memory.rewards[x], memory.slopes[0]
+        ratio = item_ratio(self.family, self.arms, leader, x, False, math.inf, tally, slopes)
+        if not LEVEL < ratio < math.inf:
+            return False
+        count_shares(self.family, self.arms, leader, x, ratio, tally, slopes[x], memory.agreed)
+        for i in range(self.n_components):
+            if self.arms[x, i] != self.arms[leader, i]:
+                expected = tally.counts[i] / memory.weights[i]
+                memory.agreed[i] *= 0.5 * gap * gap / ratio * expected
+        return True
 
     def lead(self, memory: SemiBanditLook) -> int:
         """The arm of the largest estimated reward, lowest on ties; fills the rewards."""
@@ -280,4 +336,6 @@ def semi_bandit_model(arms: np.ndarray, family: Family, sign: float) -> SemiBand
         2.0 if has_prior else 0.0,
         0.5 * sign,
         family.sigma * family.sigma if isinstance(family, Gaussian) else 1.0,
+        isinstance(family, Gaussian),
+        0.5 if isinstance(family, Poisson) else 0.0,
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from numpy.random import Generator
 
@@ -39,6 +39,9 @@ class Kind:
         Kinds of structures it fits.
     fits
         Says why an instance of such a structure does not fit; None where it does.
+    remembers
+        What its memory holds that the tally does not: ``nothing`` but work saved, its ``plan``, or
+        ``data`` too, which a tell that is taken back makes wrong.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Kind:
     structures: tuple[str, ...]
     reference: str
     fits: Callable[[Instance], str | None] = lambda instance: None
+    remembers: Literal["nothing", "plan", "data"] = "nothing"
 
 
 def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters: Any) -> Any:
@@ -63,6 +67,24 @@ def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters:
         others = f"these do: {fitting}" if fitting else "no policy does"
         raise InputError("policy", f"fit the instance: {name} {reason}; {others}")
     return kind.build(instance, **{**kind.parameters, **parameters})
+
+
+def own_parameters(kind: Kind, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that are not at their defaults, in a fixed order; 1 for a real number is 1.0."""
+    own: dict[str, Any] = {}
+    for key in sorted(parameters):
+        value, default = parameters[key], kind.parameters.get(key)
+        if type(value) is int and (default is None or isinstance(default, float)):
+            value = float(value)
+        if key not in kind.parameters or value != default:
+            own[key] = value
+    return own
+
+
+def stream_name(kind: Kind, parameters: Mapping[str, Any]) -> str:
+    """The name of a policy's random stream."""
+    own = own_parameters(kind, parameters)
+    return kind.name + "".join(f",{key}={value!r}" for key, value in own.items())
 
 
 def _check_kind(value: Any, default: Any, key: str) -> None:

@@ -39,7 +39,8 @@ from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 GOLDEN = 0.6180339887498949
 CLOSE = 1e-6  # step in ln λ at which it has converged: the index is off by its square
-LONGEST = 200  # doublings of λ
+LONGEST = 250  # steps of ln λ, by 1 each
+FARTHEST = 100.0  # |ln λ| beyond which no data lead; the least bound may lie at λ = 0
 
 
 class EscbMemory(NamedTuple):
@@ -66,17 +67,18 @@ def least_multiplier(
     family: Any, items: np.ndarray, tally: Tally, level: float, start: float
 ) -> float:
     """The λ of the least bound: bracketed by doublings from ``start``, then golden sections."""
-    middle = math.log(start)
+    middle = min(max(math.log(start), -FARTHEST), FARTHEST)
     low, high = middle - 1.0, middle + 1.0
     here = dual_index(family, items, tally, level, math.exp(middle))
     left = dual_index(family, items, tally, level, math.exp(low))
     right = dual_index(family, items, tally, level, math.exp(high))
     for _ in range(LONGEST):
-        if right < here or here == math.inf:
+        # where both are the same to rounding, the least bound is not among the smaller λ
+        if (right <= here or here == math.inf) and middle < FARTHEST:
             low, left, middle, here = middle, here, high, right
             high += 1.0
             right = dual_index(family, items, tally, level, math.exp(high))
-        elif left < here:
+        elif left < here and middle > -FARTHEST:
             high, right, middle, here = middle, here, low, left
             low -= 1.0
             left = dual_index(family, items, tally, level, math.exp(low))

@@ -72,7 +72,10 @@ class Hgl(NamedTuple):
 
     def select(self, tally: Tally, memory: HglMemory, rng: Generator) -> Decision:
         t = tally.clock[0] + 1.0
-        if t < memory.held[0] and not is_waiting(tally):
+        waiting = is_waiting(tally)
+        if waiting:
+            memory.held[0] = 0  # what is on its way may change the answer
+        elif t < memory.held[0]:
             if memory.held[2] < 0 or memory.held[2] == told_in_all(tally):
                 return Decision(memory.held[1], EXPLOIT)
         first = self.model.unseen(tally)
@@ -91,10 +94,12 @@ class Hgl(NamedTuple):
                 best, value = x, net
         if best != leader:
             return Decision(best, EXPLORE)
+        if waiting:
+            return Decision(leader, EXPLOIT)
         if self.model.speaks(leader):
             memory.held[0] = int(t) + 1 + int(PATIENCE * tally.plays[leader])
             memory.held[2] = -1
-        elif not is_waiting(tally):
+        else:
             memory.held[0] = self.wake(t, share, cheapest(leader, memory.model))
             memory.held[2] = told_in_all(tally)
         memory.held[1] = leader

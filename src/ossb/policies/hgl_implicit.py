@@ -21,6 +21,7 @@ from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, fill_untold,
 
 PATIENCE = 0.01
 LEAST_VARIANCE = 1e-12
+LEVEL = 1e-9  # a likelihood ratio below this is that of arms that are level
 
 
 class ImplicitMemory(NamedTuple):
@@ -52,6 +53,11 @@ class ImplicitHgl:
         The observations of an item.
     prior, prior_mean
         Pseudo-observations of each item.
+    half
+        Half a count in the variance of counts, else 0.
+    is_exact
+        Whether deviations are to agree with likelihood ratios: of counts and waiting times, which
+        have no prior, the first few may say that an item has next to no variance.
     horizon_factor, front, cautious
         As for ``hgl``.
     """
@@ -60,6 +66,8 @@ class ImplicitHgl:
     family: Family
     prior: float
     prior_mean: float
+    half: float
+    is_exact: bool
     horizon_factor: float
     front: float
     cautious: bool
@@ -69,7 +77,10 @@ class ImplicitHgl:
 
     def select(self, tally: Tally, memory: ImplicitMemory, rng: Generator) -> Decision:
         t = tally.clock[0] + 1.0
-        if t < memory.held[0] and not is_waiting(tally):
+        waiting = is_waiting(tally)
+        if waiting:
+            memory.held[0] = 0  # what is on its way may change the answer
+        elif t < memory.held[0]:
             return Decision(int(memory.held[1]), EXPLOIT)
         fresh = self.covering_arm(tally)
         if fresh is not None:
@@ -83,6 +94,8 @@ class ImplicitHgl:
         leader = memory.table.place(look.leader)
         if total(values, best) > total(values, look.leader):
             return Decision(memory.table.place(best), EXPLORE)
+        if waiting:
+            return Decision(leader, EXPLOIT)
         plays = tally.plays[leader] if leader < tally.plays.size else 0
         memory.held[0] = int(t) + 1 + int(PATIENCE * plays)
         memory.held[1] = leader
@@ -107,6 +120,7 @@ class ImplicitHgl:
             fill_untold(tally.counts, means)
         weights = np.maximum(counts + tally.pending, 1.0)
         variances = np.array([self.family.variance(float(mean)) for mean in means])
+        variances += self.half / np.maximum(tally.counts, 1)
         doubts = np.maximum(variances, LEAST_VARIANCE) / weights
         leader = self.arm_set.maximize(means)
         top, inside = total(means, leader), set(leader)
@@ -114,8 +128,12 @@ class ImplicitHgl:
         chances, improvements, largest = 0.0, 0.0, 0.0
         for rival in self.rivals(means, leader):
             apart = sorted(inside.symmetric_difference(rival))
-            deviation = math.sqrt(float(doubts[apart].sum()))
-            z = max(top - total(means, rival), 0.0) / deviation
+            gap = max(top - total(means, rival), 0.0)
+            spread = doubts[apart]
+            if self.is_exact:
+                spread = self.by_ratio(gap, apart, spread, tally)
+            deviation = math.sqrt(float(spread.sum()))
+            z = gap / deviation
             if z > FAR:
                 continue
             chance, height = tail(z), density(z)
@@ -123,10 +141,30 @@ class ImplicitHgl:
             chances += chance
             improvements += expected
             largest = max(largest, expected)
-            worth[apart] += 0.5 * height / deviation
+            worth[apart] += 0.5 * height / deviation * (spread / doubts[apart])
         worth *= doubts / (1.0 + weights)
         share = largest / improvements if improvements > 0 else 1.0
         return Weighed(leader, means, worth, 1.0 / (1.0 + chances), share)
+
+    def by_ratio(
+        self, gap: float, apart: list[int], doubts: np.ndarray, tally: Tally
+    ) -> np.ndarray:
+        """Doubts of two items that agree with the likelihood ratio, and share it as it does.
+
+        Where counts and waiting times fit, arms differ from the leader by one exchange.
+        """
+        counts, means = tally.counts[apart], tally.means[apart]
+        if len(apart) != 2 or not gap > 0 or not counts.all():
+            return doubts
+        common = float(counts @ means) / counts.sum()
+        parts = np.array(
+            [n * self.family.kl(float(m), common) for n, m in zip(counts, means, strict=True)]
+        )
+        ratio = float(parts.sum())
+        if not LEVEL < ratio < math.inf:
+            return doubts
+        expected = counts / (counts + tally.pending[apart])
+        return 0.5 * gap * gap * (parts / ratio) / ratio * expected
 
     def rivals(self, means: np.ndarray, leader: Items) -> list[Items]:
         """For each item, the best arm with its membership changed; each arm once."""
@@ -148,6 +186,8 @@ def implicit_hgl(instance: Any, horizon_factor: float, front: float, cautious: b
         instance.family,
         2.0 if has_prior else 0.0,
         0.5 * instance.sign,
+        0.5 if instance.observation == "poisson" else 0.0,
+        instance.observation in ("poisson", "exponential"),
         horizon_factor,
         front,
         cautious,

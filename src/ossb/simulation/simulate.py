@@ -12,6 +12,7 @@ from ossb.errors import InputError, OssbError
 from ossb.fields import integer
 from ossb.kernels import Kernel
 from ossb.policies import POLICIES, policy
+from ossb.policies.base import own_parameters, stream_name
 from ossb.records import can_compile
 from ossb.simulation.environment import Environment, environment_of
 from ossb.simulation.implicit import mean_plays, run_implicit
@@ -132,8 +133,8 @@ def simulate(
 
 def _named(name: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """The parameters that are not at their defaults, and the name of the policy's stream."""
-    own = {k: v for k, v in parameters.items() if v != POLICIES[name].parameters[k]}
-    return own, name + "".join(f",{k}={own[k]!r}" for k in sorted(own))
+    kind = POLICIES[name]
+    return own_parameters(kind, parameters), stream_name(kind, parameters)
 
 
 def _simulate_implicit(
