@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from ossb.campaigns.definition import stream
 from ossb.simulation import simulate
 from ossb.structures.classical import Classical
+from ossb.structures.dueling import Dueling
 from ossb.structures.lipschitz import Lipschitz
 from ossb.structures.polytope import Polytope
 
@@ -48,3 +50,15 @@ def test_workers_and_company_change_nothing(name, policy):
     assert same(alone, beside)
     fewer = simulate(instance, [policy], horizon, trials - 1, seed=4)[policy]
     assert np.array_equal(alone.curves[:-1], fewer.curves)
+
+
+def test_a_whole_number_and_the_same_real_one_are_one_parameter():
+    duels = Dueling(preferences=[[0.5, 0.6, 0.7], [0.4, 0.5, 0.6], [0.3, 0.4, 0.5]])
+    answers = [
+        simulate(duels, entry, 200, 3, seed=1).policies[0]
+        for entry in ("double-thompson:alpha=1", {"name": "double-thompson", "alpha": 1.0})
+    ]
+    assert same(*answers)
+    assert answers[0].parameters == answers[1].parameters == {"alpha": 1.0}
+    assert stream({"name": "double-thompson", "alpha": 1}) == "double-thompson,alpha=1.0"
+    assert stream({"name": "lse", "horizon": 500}) == "lse,horizon=500"

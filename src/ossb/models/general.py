@@ -55,7 +55,11 @@ class Proofs(NamedTuple):
 
 @dataclass(eq=False)
 class Held:
-    """What is kept from round to round for one memory; it changes no answer, only its cost."""
+    """What is kept from round to round for one memory, and is not part of it.
+
+    It changes no test, only its cost.  Of rates it decides which ones within κ are followed: in a
+    process begun anew they are solved for again, from nothing.
+    """
 
     followers: dict[float, Follower] = field(default_factory=dict)
     proofs: dict[int, Proofs] = field(default_factory=dict)  # by leader
