@@ -278,6 +278,13 @@ def test_memories_of_the_newest_sets_are_kept(clock):
     campaign = Campaign.open("memory://", "c", instance=keys, policy="dmed", clock=clock)
     for last in range(1, ASIDES + 3):
         campaign.ask(available=[0, last])
+        with campaign._journal.look() as state:
+            (newest,) = list(state.asides.values())[-1:]
+            assert newest == []  # it may have been the last ask of this set
+        campaign.ask(available=[0, last])
+        with campaign._journal.look() as state:
+            (newest,) = list(state.asides.values())[-1:]
+            assert len(newest) > 0
     with campaign._journal.look() as state:
         assert len(state.asides) == ASIDES
         everything = set(range(ASIDES + 3))

@@ -72,12 +72,50 @@ LEADERS = {
         {(0,): [5.0], (1,): [3.0]},
         [1],
     ),
+    "one arm": ({"structure": "classical", "n_arms": 3}, {2: 1.0}, 2),
+    "one cost": ({"structure": "classical", "n_arms": 3, "goal": "minimize"}, {2: 1.0}, 2),
+    "level arms": ({"structure": "classical", "n_arms": 4}, {2: 1.0, 3: 1.0}, 2),
+    "one place on a line": (STRUCTURES["unimodal"], {2: -1.0}, 2),
+    "one point": (STRUCTURES["lipschitz"], {2: -1.0}, 2),
+    "a later duel": ({"structure": "dueling", "n_items": 3}, {(1, 2): 1}, [1, 1]),
+    "a lost duel": ({"structure": "dueling", "n_items": 3}, {(0, 1): 0}, [1, 1]),
+    "a duel to lose": (
+        {"structure": "dueling", "n_items": 3, "goal": "minimize"},
+        {(1, 2): 1},
+        [2, 2],
+    ),
+    "some items": (
+        {
+            "structure": "combinatorial",
+            "feedback": "semi_bandit",
+            "arm_set": "m_sets",
+            "n_items": 4,
+            "size": 2,
+        },
+        {(2, 3): [1.0, 3.0]},
+        [2, 3],
+    ),
+    "a smaller set": (
+        {
+            "structure": "combinatorial",
+            "feedback": "semi_bandit",
+            "arms": [[1, 1, 1, 0], [0, 0, 0, 1]],
+        },
+        {1: [9.0]},
+        1,
+    ),
+    "a cycle": (
+        {"structure": "unimodal", "edges": [[0, 1], [1, 2], [2, 3], [3, 0]]},
+        {2: -1.0},
+        2,
+    ),
 }
 
 
 @pytest.mark.parametrize("case", LEADERS)
 def test_an_arm_that_nothing_was_told_of_does_not_lead(case):
     instance, told, leader = LEADERS[case]
-    with Campaign.open("memory://", "c", instance=instance, seed=1) as campaign:
+    policy = "osub" if "edges" in instance and instance["structure"] == "unimodal" else "hgl"
+    with Campaign.open("memory://", "c", instance=instance, policy=policy, seed=1) as campaign:
         campaign.import_rows(list(told.items()))
         assert campaign.leader() == campaign.best() == leader

@@ -128,3 +128,23 @@ def test_a_corrected_value_leaves_no_trace_in_a_recovery(clock):
             campaign.tell(wrong[0], wrong[1])
         late += t >= 300 and decision.arm == 0
     assert late > 90
+
+
+@pytest.mark.parametrize("policy", ["hgl", "dmed", "osub"])
+def test_what_was_concluded_from_a_tell_goes_with_it(policy, clock):
+    """All tells taken back, a campaign plays as one that was never told of anything."""
+    keys, rng = {"structure": "unimodal", "n_arms": 3}, np.random.default_rng(0)
+    campaign = Campaign.open("memory://", "c", instance=keys, policy=policy, clock=clock)
+    ids = []
+    for _ in range(300):
+        (decision,) = campaign.ask()
+        campaign.tell(decision.id, [-9.0, 0.0, 9.0][decision.arm] + float(rng.normal()))
+        ids.append(decision.id)
+    for id_ in ids:
+        campaign.void(id_)
+    arms = []
+    for _ in range(200):
+        (decision,) = campaign.ask()
+        campaign.tell(decision.id, [9.0, 0.0, -9.0][decision.arm] + float(rng.normal()))
+        arms.append(decision.arm)
+    assert arms[100:].count(0) > 90

@@ -117,7 +117,7 @@ def test_a_tie_contradicts_no_leader(name, order):
 
 def test_who_leads_in_a_tie():
     model = Finite(parameters=[[0.4, 0.5, 0.1], [0.5, 0.5, 0.1]]).model()
-    assert [[model.leads(k, x) for x in range(3)] for k in range(2)] == [
+    assert [[model.is_best(k, x) for x in range(3)] for k in range(2)] == [
         [False, True, False],
         [True, True, False],
     ]

@@ -124,6 +124,42 @@ def test_what_holds_another_arm_cannot_be_overtaken_by_it():
     assert memory.numbers[WEAKEST] == 0.0
 
 
+def test_an_arm_with_the_same_items_is_no_alternative():
+    instance = sets("bernoulli", arms=[[1, 0, 1], [0, 1, 1], [1, 0, 1]], phi=[0.5, 0.2, 0.3])
+    model = instance.model()
+    memory, tally = model.start(), empty_tally(3, 3)
+    tally.counts[:], tally.means[:] = 100, [0.8, 0.2, 0.5]
+    model.test(model.project(tally, memory), math.inf, tally, memory)
+    assert memory.numbers[WEAKEST] > 30
+
+
+def test_a_tie_but_for_rounding_is_looked_at_again_and_again():
+    """Its slope may wander off as far as it likes: once there is news it counts no more."""
+    instance = sets("bernoulli", arms=[[1, 0, 0], [0, 1, 1]], phi=[0.5, 0.2, 0.3])
+    model, rng, stuck = instance.model(), np.random.default_rng(0), 0
+    for _ in range(60):
+        memory, tally = model.start(), empty_tally(3, 2)
+        n = int(rng.integers(20, 90))
+        one, other = rng.integers(1, n // 3, 2)
+        tally.counts[:], tally.means[:] = n, [(one + other) / n, one / n, other / n]
+        for _ in range(900):
+            leader = model.project(tally, memory)
+            model.test(leader, 3.0, tally, memory)
+        tally.counts[:], tally.means[:] = 1000, [0.9, 0.1, 0.2]
+        model.test(model.project(tally, memory), math.inf, tally, memory)
+        stuck += not memory.numbers[WEAKEST] > 100
+    assert stuck == 0
+
+
+def test_gaps_that_underflow_are_none():
+    instance = sets("bounded", arms=[[1, 0], [0, 1]], phi=[0.5, 0.4])
+    model = instance.model()
+    memory, tally = model.start(), empty_tally(2, 2)
+    tally.counts[:], tally.means[:] = 1, [5e-324, 0.0]
+    model.test(model.project(tally, memory), math.inf, tally, memory)
+    assert memory.numbers[WEAKEST] == 0.0
+
+
 @pytest.mark.parametrize("seen", list(itertools.product([0.0, 1.0], repeat=2)))
 def test_two_items_are_two_arms(seen):
     """Means at the ends of their range tell no more than they do of independent arms."""

@@ -172,13 +172,11 @@ def test_on_a_ring_only_bare_means_are_played_by():
     assert policy("ossb-paper", RING).model.n_arms == 4
     with pytest.raises(InputError, match="lines and trees only"):
         policy("hgl", RING)
-    with pytest.raises(InputError, match=r"ossb needs the best means.*lines and trees only"):
-        policy("ossb", RING)
     with pytest.raises(InputError, match=r"estimate.*means.*lines and trees only"):
-        policy("ossb-paper", RING, estimate="projected")
+        policy("ossb", RING)
     with pytest.raises(InputError, match=r"test.*counts.*lines and trees only"):
-        policy("ossb-paper", RING, test="likelihood")
-    assert policy("ossb-paper", RING, leader_first=True).leader_first
+        policy("ossb", RING, estimate="means")
+    assert policy("ossb", RING, estimate="means", test="counts").leader_first
 
 
 TREE = [[0, 1], [1, 2], [2, 3], [1, 4], [4, 5], [2, 6]]

@@ -158,6 +158,20 @@ def test_a_bound_that_falls_to_the_end_is_followed_and_left(observation, goal, p
     assert found == pytest.approx(min(grid), rel=1e-6)
 
 
+def test_the_index_of_counts_that_are_all_0_is_finite():
+    """Below λ = 1/N the bound is infinite, and the least one may stand in that corner."""
+    instance = Combinatorial(
+        feedback="semi_bandit", arms=[[1, 1]], phi=[0.5, 0.5], observation="poisson"
+    )
+    record, rng = policy("escb", instance), np.random.default_rng(0)
+    for _ in range(200):
+        tally, memory = made_up(instance, int(rng.integers(1000))), record.start()
+        tally.counts[:], tally.means[:] = rng.integers(1, 40, 2), 0.0
+        # Σ N q ≤ f: all of it on the item seen less often
+        found = record.optimistic(0, 3.0, -math.inf, tally, memory)
+        assert found == pytest.approx(3.0 / tally.counts.min(), rel=1e-5)
+
+
 def test_what_does_not_fit_is_refused():
     oracle = Combinatorial(feedback="semi_bandit", arm_set="m_sets", n_items=4, size=2, phi=PHI)
     for instance, why in [

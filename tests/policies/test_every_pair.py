@@ -5,7 +5,8 @@ Every policy × structure × family that fits.
 
 import pytest
 
-from ossb.policies import POLICIES
+from ossb import records
+from ossb.policies import POLICIES, policy
 from ossb.structures import STRUCTURES
 from policies.contract import assert_compiling_changes_nothing, assert_select_only_reads
 from policies.pairs import compiled_pairs, instances, pairs
@@ -40,3 +41,18 @@ def test_compiled_and_interpreted_trials_are_identical(name, instance):
 )
 def test_deciding_leaves_the_tally_as_it_was(name, instance):
     assert_select_only_reads(instance, name, rounds=12)
+
+
+def fields_of(memory):
+    """Names of all fields in a memory, however deep."""
+    for name, part in zip(getattr(memory, "_fields", ()), memory, strict=True):
+        yield name
+        if isinstance(part, tuple):
+            yield from fields_of(part)
+
+
+def test_no_field_of_a_memory_is_a_method_of_a_record():
+    """Compiled code could not tell one from the other."""
+    for name, _, instance in pairs():
+        taken = set(fields_of(policy(name, instance).start())) & set(records._signatures)
+        assert not taken, (name, instance, taken)

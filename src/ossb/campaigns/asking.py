@@ -49,13 +49,13 @@ def choose(
     """Ask the policy, folding as it goes; what it changed is what the event holds.
 
     The memory kept is about all arms but the retired ones.  On fewer arms a policy that remembers
-    more than work saved has one for each of the newest such sets; others start from a fresh one,
-    which nobody keeps.
+    more than work saved has one for each of the newest such sets, from their second ask on: sets
+    may be many, and memories large.  Others start from a fresh one, which nobody keeps.
     """
     table = state.table
     met = 0 if table is None else len(table.arms)
     usual = left_out == state.retired
-    aside = None if usual or player.remembers == "nothing" else tuple(sorted(left_out))
+    aside = tuple(sorted(left_out)) if player.remembers and not usual else None
     held = state.memory if usual else state.asides.get(aside, [])
     memory = player.bind(held, table)
     renewed = memory is None  # there is none yet, or this version's memory has another shape
@@ -72,9 +72,11 @@ def choose(
     content: dict[str, Any] = {"expires": expires, "decisions": chosen}
     if table is not None and len(table.arms) > met:
         content["met"] = [list(arm) for arm in table.arms[met:]]
-    if usual or aside is not None:
-        if aside is not None:
-            content["aside"] = list(aside)
+    if aside is not None:
+        content["aside"] = list(aside)
+    if aside is not None and aside not in state.asides:
+        state.hold(aside, [])
+    elif usual or aside is not None:
         state.hold(aside, held)
         changed = arrays.changes(held, before)
         if renewed:

@@ -12,7 +12,7 @@ from ossb.campaigns import looking
 from ossb.campaigns.asking import Available, Players, choose, left_out_of, refuse_others
 from ossb.campaigns.card import card, line
 from ossb.campaigns.changing import Changes, Closed
-from ossb.campaigns.definition import check_same, create, definition, label, remembers_data
+from ossb.campaigns.definition import check_same, create, definition, label
 from ossb.campaigns.description import described, standing
 from ossb.campaigns.events import Event
 from ossb.campaigns.history import Decided, decided, ids_in, told_of, with_lists
@@ -206,9 +206,8 @@ class Campaign(Changes):
                 "number": place,
                 "observation": observation,
                 "means": without(state, place, observation, self._journal.between),
+                "renew": True,  # what a policy remembers may rest on it
             }
-            if remembers_data(state.definition["policy"]):
-                content["renew"] = True
             return "voided", self._journal.record("voided", self._clock(), content)
 
         return self._journal.change(take_back)

@@ -91,9 +91,3 @@ def stream(chosen: Mapping[str, Any]) -> str:
     """The name of a policy's random stream: the one the simulator gives it."""
     parameters = {key: value for key, value in chosen.items() if key != "name"}
     return stream_name(POLICIES[chosen["name"]], parameters)
-
-
-def remembers_data(chosen: Mapping[str, Any]) -> bool:
-    """Whether a policy's memory holds observations; no, where its package is not there any more."""
-    name = chosen["name"]
-    return name in POLICIES and POLICIES[name].remembers == "data"

@@ -13,11 +13,12 @@ from ossb.campaigns.rosters import may_grow
 from ossb.campaigns.stopping import share, threshold
 from ossb.certificates import to_certificate
 from ossb.errors import CertificationError, InputError
+from ossb.families.bernoulli import bernoulli_kl
 from ossb.graves_lai.semi_bandit.evidence import least_evidence
 from ossb.instances import from_dict
 from ossb.models.base import WEAKEST
 from ossb.structures.base import bound
-from ossb.tally import Tally, fill_untold
+from ossb.tally import Tally
 
 BEYOND = "the likelihood ratio is beyond the range of doubles"
 
@@ -42,35 +43,51 @@ def leader(view: View) -> int | list[int]:
     """The arm that leads among all arms: the likeliest best one, by what was told."""
     player = view.player
     instance: Any = player.instance
-    tally = _lent(instance, view.tally)
     if player.described:
-        arm = instance.implicit_set.maximize(tally.means)
+        arm = instance.implicit_set.maximize(_told_first(view.tally))
     else:
-        arm = instance.arm_at(_position_of_leader(instance, tally))
+        arm = instance.arm_at(_position_of_leader(instance, view.tally))
     return plain(arm if player.whole else player.outer(arm))
-
-
-def _lent(instance: Any, tally: Tally) -> Tally:
-    """The tally with means for what was never told of, which nothing speaks for or against.
-
-    The average of the others; of duels, an even one.
-    """
-    means = tally.means.copy()
-    if instance.kind == "dueling":
-        means[tally.counts == 0] = 0.5 * instance.sign
-    else:
-        fill_untold(tally.counts, means)
-    return tally._replace(means=means)
 
 
 def _position_of_leader(instance: Any, tally: Tally) -> int:
     model = _model(instance)
     if model is None:
-        seen = np.where(tally.counts > 0, tally.means, -math.inf)
-        return int(np.argmax(seen))
-    if instance.unprojected() is None:
-        return int(model.project(tally, model.start()))
-    return int(model.plug_in(tally, model.start()))
+        return int(np.argmax(_told_first(tally)))
+    memory = model.start()
+    if instance.unprojected() is not None:
+        return int(model.plug_in(tally._replace(means=_told_first(tally)), memory))
+    if tally.counts.all():
+        return int(model.project(tally, memory))
+    if instance.kind == "dueling":
+        return _leading_item(instance, tally)
+    if instance.kind == "classical" or getattr(instance, "feedback", "") == "semi_bandit":
+        return int(model.project(tally._replace(means=_told_first(tally)), memory))
+    found = int(model.project(tally, memory))
+    if instance.kind in ("lipschitz", "unimodal"):  # of an arm never seen little is known
+        return int(np.argmax(np.where(tally.counts > 0, memory.rewards, -math.inf)))
+    return found
+
+
+def _told_first(tally: Tally) -> np.ndarray:
+    """Means under which no arm with components never told of beats one without."""
+    lowest = -1.0 - 2.0 * float(np.abs(tally.means).sum())
+    return np.where(tally.counts > 0, tally.means, lowest)
+
+
+def _leading_item(instance: Any, tally: Tally) -> int:
+    """The item of least evidence against it, then of most wins, among those that met another."""
+    size = instance.n_items
+    against, wins, met = np.zeros(size), np.zeros(size), np.zeros(size, dtype=bool)
+    for (i, j), shown in zip(instance.pairs, instance.showing(), strict=True):
+        if shown and tally.counts[shown[0]] > 0:
+            count, mean = int(tally.counts[shown[0]]), float(tally.means[shown[0]])
+            won = mean if instance.sign > 0 else 1.0 + mean
+            against[j if won > 0.5 else i] += count * bernoulli_kl(won, 0.5)
+            wins[[i, j]] += count * won, count * (1.0 - won)
+            met[[i, j]] = True
+    order = np.lexsort((-wins, np.where(met, against, math.inf)))
+    return int(instance.pairs.index((int(order[0]), int(order[0]))))
 
 
 def stopping(view: View, delta: float) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ossb.experiments.code import code_of, contents_of
 from ossb.experiments.definition import Experiment
-from ossb.experiments.policies import own_parameters, policy_of, source_of
+from ossb.experiments.policies import own_parameters, policy_of, source_of, stream_of
 from ossb.instances import from_dict
 from ossb.simulation.environment import environment_of
 from ossb.simulation.implicit import ImplicitOutcome, run_implicit
@@ -112,7 +112,7 @@ def work(cell: Cell, compiled: bool = True) -> tuple[bytes, float]:
     record = policy_of(cell.policy, instance, cell.parameters)
     checkpoints = np.array(cell.checkpoints, dtype=np.int64)
     environment = environment_of(instance) if instance.n_arms is not None else None
-    stream = cell.policy + "".join(f",{k}={cell.parameters[k]!r}" for k in sorted(cell.parameters))
+    stream = stream_of(cell.policy, cell.parameters)
     rows: list[dict[str, Any]] = []
     seconds = 0.0
     for trial in range(cell.first, cell.last):

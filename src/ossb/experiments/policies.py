@@ -36,6 +36,13 @@ def own_parameters(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
     return base.own_parameters(POLICIES[name], parameters)
 
 
+def stream_of(name: str, parameters: dict[str, Any]) -> str:
+    """The name of a policy's random stream."""
+    if ":" not in name:
+        return base.stream_name(POLICIES[name], parameters)
+    return name + "".join(f",{k}={parameters[k]!r}" for k in sorted(parameters))
+
+
 def source_of(name: str) -> str:
     """Digest of the file of a user's policy, so that editing it runs it anew; empty for ours."""
     if ":" not in name:

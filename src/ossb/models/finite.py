@@ -145,7 +145,7 @@ class FiniteModel(NamedTuple):
         least = memory.losses[chosen]
         weakest, settled = math.inf, math.inf
         for k in range(self.parameters.shape[0]):
-            if not self.leads(k, leader):
+            if not self.is_best(k, leader):
                 ratio = memory.losses[k] - least
                 weakest = min(weakest, ratio)
                 if self.agree(k, chosen, leader):
@@ -153,7 +153,7 @@ class FiniteModel(NamedTuple):
         memory.numbers[WEAKEST] = weakest
         memory.numbers[SETTLED] = settled
 
-    def leads(self, k: int, x: int) -> bool:
+    def is_best(self, k: int, x: int) -> bool:
         """Whether an arm is best under a parameter, alone or in a tie, which contradicts none."""
         top = self.parameters[k, self.best[k]]
         return self.parameters[k, x] >= top - AGREE * (1.0 + abs(top))
@@ -174,7 +174,7 @@ class FiniteModel(NamedTuple):
         for k in range(self.parameters.shape[0]):
             ratio = memory.losses[k] - memory.losses[memory.chosen[0]]
             for x in range(self.n_arms):
-                if self.leads(k, x) and (x == leader or not self.leads(k, leader)):
+                if self.is_best(k, x) and (x == leader or not self.is_best(k, leader)):
                     out[x] = min(out[x], ratio)
 
     def weigh(self, tally: Tally, memory: FiniteMemory) -> int:
@@ -186,7 +186,7 @@ class FiniteModel(NamedTuple):
         for x in range(self.n_arms):
             memory.gain[x] = 0.0
         for k in range(self.parameters.shape[0]):
-            if self.leads(k, leader):
+            if self.is_best(k, leader):
                 continue
             arm = self.best[k]
             spent = 0.0  # evidence that plays, pending ones included, carry against k

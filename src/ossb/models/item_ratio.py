@@ -117,15 +117,17 @@ def item_ratio(
                     return 0.0
                 doubt += 1.0 / tally.counts[i]
             gap += (arms[leader, i] - arms[x, i]) * tally.means[i]
-    if known and not more:
+    if not (more or (less and not known)):  # the same items, or what is known alone
         return math.inf
-    if gap <= 0.0:
+    if gap <= 0.0 or gap / doubt <= 0.0:
         return 0.0
     if not (more and less) or (known and gap >= reach):
         return math.inf
     start = slopes[x] if slopes[x] == slopes[x] else math.log(gap / doubt)
-    slopes[x] = steepest(family, arms, leader, x, known, level, tally, start)
-    return max(proved_by(family, arms, leader, x, known, tally, slopes[x]), 0.0)
+    slope = steepest(family, arms, leader, x, known, level, tally, start)
+    value = proved_by(family, arms, leader, x, known, tally, slope)
+    slopes[x] = slope if value > 0.0 else math.nan  # a tie but for rounding: it leads anywhere
+    return max(value, 0.0)
 
 
 @kernel

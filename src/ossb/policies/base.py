@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from numpy.random import Generator
 
@@ -11,6 +11,8 @@ from ossb.fields import check_keys, number, text
 from ossb.structures.base import Instance
 from ossb.tally import Decision, Tally
 from ossb.words import hint
+
+MOST_EXACT = 2**53
 
 
 class Policy(Protocol):
@@ -39,9 +41,10 @@ class Kind:
         Kinds of structures it fits.
     fits
         Says why an instance of such a structure does not fit; None where it does.
+    suits
+        Says why its defaults do not fit an instance that others of its parameters fit.
     remembers
-        What its memory holds that the tally does not: ``nothing`` but work saved, its ``plan``, or
-        ``data`` too, which a tell that is taken back makes wrong.
+        Whether its memory holds more than work saved, such as a plan or the arms left.
     """
 
     name: str
@@ -50,7 +53,8 @@ class Kind:
     structures: tuple[str, ...]
     reference: str
     fits: Callable[[Instance], str | None] = lambda instance: None
-    remembers: Literal["nothing", "plan", "data"] = "nothing"
+    suits: Callable[[Instance], str | None] = lambda instance: None
+    remembers: bool = False
 
 
 def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters: Any) -> Any:
@@ -63,28 +67,31 @@ def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters:
         _check_kind(parameters[key], kind.parameters[key], key)
     reason = refusal(kind, instance)
     if reason is not None:
-        fitting = ", ".join(k.name for k in kinds.values() if refusal(k, instance) is None)
+        able = [k for k in kinds.values() if refusal(k, instance) is None]
+        fitting = ", ".join(k.name for k in able if k.suits(instance) is None)
         others = f"these do: {fitting}" if fitting else "no policy does"
         raise InputError("policy", f"fit the instance: {name} {reason}; {others}")
     return kind.build(instance, **{**kind.parameters, **parameters})
 
 
 def own_parameters(kind: Kind, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that are not at their defaults, in a fixed order; 1 for a real number is 1.0."""
-    own: dict[str, Any] = {}
-    for key in sorted(parameters):
-        value, default = parameters[key], kind.parameters.get(key)
-        if type(value) is int and (default is None or isinstance(default, float)):
-            value = float(value)
-        if key not in kind.parameters or value != default:
-            own[key] = value
-    return own
+    """Those that are not at their defaults, in a fixed order."""
+    known = kind.parameters
+    return {
+        key: parameters[key]
+        for key in sorted(parameters)
+        if key not in known or parameters[key] != known[key]
+    }
 
 
 def stream_name(kind: Kind, parameters: Mapping[str, Any]) -> str:
-    """The name of a policy's random stream."""
-    own = own_parameters(kind, parameters)
-    return kind.name + "".join(f",{key}={value!r}" for key, value in own.items())
+    """The name of a policy's random stream; 1 for a real number is 1.0."""
+    name = kind.name
+    for key, value in own_parameters(kind, parameters).items():
+        real = kind.parameters.get(key) is None or isinstance(kind.parameters[key], float)
+        whole = type(value) is int and abs(value) <= MOST_EXACT
+        name += f",{key}={float(value)!r}" if real and whole else f",{key}={value!r}"
+    return name
 
 
 def _check_kind(value: Any, default: Any, key: str) -> None:

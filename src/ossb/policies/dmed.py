@@ -83,5 +83,5 @@ DMED = Kind(
     structures=OWN_COMPONENT,
     reference="Honda and Takemura (2010)",
     fits=reward_is_observed,
-    remembers="plan",
+    remembers=True,
 )

@@ -229,5 +229,5 @@ E4_KIND = Kind(
     structures=LINEAR,
     reference="Ren, Jin and Xu (2024)",
     fits=shows_one_value,
-    remembers="plan",
+    remembers=True,
 )

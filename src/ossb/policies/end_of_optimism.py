@@ -205,5 +205,5 @@ END_OF_OPTIMISM = Kind(
     structures=LINEAR,
     reference="Lattimore and Szepesvári (2017)",
     fits=shows_one_value,
-    remembers="data",
+    remembers=True,
 )

@@ -97,7 +97,7 @@ def least_multiplier(
             low, inner, at_inner = inner, outer, at_outer
             outer = low + GOLDEN * (high - low)
             at_outer = dual_index(family, items, tally, level, math.exp(outer))
-    return math.exp(0.5 * (low + high))
+    return math.exp(inner if at_inner <= at_outer else outer)  # beyond a corner both may be ∞
 
 
 @record

@@ -133,5 +133,5 @@ GRAVES_LAI = Kind(
     structures=STRUCTURES,
     reference="Graves and Lai (1997)",
     fits=projects,
-    remembers="plan",
+    remembers=True,
 )

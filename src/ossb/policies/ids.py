@@ -233,5 +233,5 @@ IDS = Kind(
     structures=LINEAR,
     reference="Kirschner, Lattimore, Vernade and Szepesvári (2021)",
     fits=shows_one_value,
-    remembers="data",
+    remembers=True,
 )

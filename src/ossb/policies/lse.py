@@ -108,5 +108,5 @@ LSE = Kind(
     structures=("unimodal",),
     reference="after Yu and Mannor (2011)",
     fits=fits,
-    remembers="plan",
+    remembers=True,
 )

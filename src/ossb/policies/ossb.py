@@ -306,5 +306,6 @@ OSSB = Kind(
     },
     structures=STRUCTURES,
     reference=f"{REFERENCE}, with repairs",
-    fits=projects,  # with the printed estimate and test it is `ossb-paper` with repairs
+    fits=lists_arms,
+    suits=projects,
 )

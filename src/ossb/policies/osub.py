@@ -115,5 +115,5 @@ OSUB = Kind(
     parameters={"c": 0.0, "sweep": True},
     structures=("unimodal",),
     reference="Combes and Proutiere (2014)",
-    remembers="plan",
+    remembers=True,
 )

@@ -128,5 +128,5 @@ RMED1 = Kind(
     parameters={"scale": 0.3, "power": 1.01},
     structures=("dueling",),
     reference="Komiyama, Honda, Kashima and Nakagawa (2015)",
-    remembers="plan",
+    remembers=True,
 )

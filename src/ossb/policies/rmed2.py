@@ -102,5 +102,5 @@ RMED2 = Kind(
     parameters={"scale": 0.3, "power": 1.01, "alpha": 3.0},
     structures=("dueling",),
     reference="Komiyama, Honda, Kashima and Nakagawa (2015)",
-    remembers="plan",
+    remembers=True,
 )

@@ -101,5 +101,5 @@ RUCB = Kind(
     parameters={"alpha": 0.51},
     structures=("dueling",),
     reference="Zoghi, Whiteson, Munos and de Rijke (2014)",
-    remembers="plan",
+    remembers=True,
 )

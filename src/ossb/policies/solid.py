@@ -210,5 +210,5 @@ SOLID = Kind(
     structures=LINEAR,
     reference="Tirinzoni, Pirotta, Restelli and Lazaric (2020)",
     fits=shows_one_value,
-    remembers="plan",
+    remembers=True,
 )

@@ -209,5 +209,5 @@ SPL = Kind(
     structures=LINEAR,
     reference="Degenne, Shao and Koolen (2020)",
     fits=shows_one_value,
-    remembers="plan",
+    remembers=True,
 )

@@ -35,7 +35,7 @@ SHORT: dict[str, Any] = {
     key: CAMPAIGN[key]
     for key in (
         *("name", "instance", "policy", "seed", "created", "closed", "rounds", "pending"),
-        *("events", "phases", "arms", "plays", "means", "components", "leader"),
+        *("events", "phases", "arms", "retired", "plays", "means", "components", "leader"),
     )
 } | {"structure": "classical"}
 LISTED: dict[str, Any] = SHORT | {key: CAMPAIGN[key] for key in ("rates", "stop")}
