@@ -3,6 +3,8 @@
 Every policy × structure × family that fits.
 """
 
+import sys
+
 import pytest
 
 from ossb import records
@@ -51,8 +53,22 @@ def fields_of(memory):
             yield from fields_of(part)
 
 
+def our_methods():
+    """Names of all methods of our records; tests have records of their own."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("ossb.")]
+    found = [value for module in modules for value in list(vars(module).values())]
+    classes = [value for value in found if isinstance(value, type) and hasattr(value, "_fields")]
+    return {
+        name
+        for name in records._signatures
+        if any(name in vars(c) and name not in c._fields for c in classes)
+    }
+
+
 def test_no_field_of_a_memory_is_a_method_of_a_record():
     """Compiled code could not tell one from the other."""
+    methods = our_methods()
+    assert {"select", "weigh", "kl"} <= methods
     for name, _, instance in pairs():
-        taken = set(fields_of(policy(name, instance).start())) & set(records._signatures)
+        taken = methods.intersection(fields_of(policy(name, instance).start()))
         assert not taken, (name, instance, taken)
