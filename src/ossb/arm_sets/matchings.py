@@ -12,6 +12,8 @@ from ossb import fields as read
 from ossb.arm_sets.base import Items, best_with_another_item
 from ossb.errors import InputError
 
+MOST_PAIRS = 50_000_000  # of a left and a right node: there is a table of them
+
 
 class Matchings:
     """Every matching of a bipartite graph that covers all left nodes."""
@@ -27,6 +29,15 @@ class Matchings:
             must = f"be at most n_right, {self.n_right}: an arm covers every left node"
             raise InputError("n_left", must, self.n_left)
         self.edges = read.pairs(edges, "edges")
+        if self.n_left > len(self.edges):
+            must = (
+                f"be at most the number of edges, {len(self.edges)}: an arm covers every left node"
+            )
+            raise InputError("n_left", must, self.n_left)
+        if self.n_left * self.n_right > MOST_PAIRS:
+            raise InputError(
+                "n_right", f"be at most {MOST_PAIRS // self.n_left} here", self.n_right
+            )
         self._edge_at = np.full((self.n_left, self.n_right), -1)
         for k, (u, v) in enumerate(self.edges.tolist()):
             if u >= self.n_left:

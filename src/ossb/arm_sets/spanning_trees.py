@@ -19,6 +19,8 @@ class SpanningTrees:
     def __init__(self, n_nodes: int, edges: Sequence[Sequence[int]] | np.ndarray) -> None:
         self.n_nodes = read.integer(n_nodes, "n_nodes", least=2)
         self.edges = read.pairs(edges, "edges", self.n_nodes)
+        if self.n_nodes > len(self.edges) + 1:
+            raise InputError("edges", f"be {self.n_nodes - 1} at least, to connect all nodes")
         seen: set[tuple[int, int]] = set()
         for k, (u, v) in enumerate(self.edges.tolist()):
             if u == v:

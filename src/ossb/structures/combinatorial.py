@@ -120,6 +120,9 @@ class Combinatorial(Instance):
         named = len(read.names(self.arm_names, "arm_names"))
         if named not in (0, self.item_count):
             raise InputError("arm_names", f"hold {self.item_count} names, one for each item", named)
+        for key in keys:
+            if key != "edges":
+                self._set(key, read.integer(getattr(self, key), key))
         if self.edges is not None:
             self._set("edges", read.pairs(self.edges, "edges"))
 

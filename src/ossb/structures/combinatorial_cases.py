@@ -206,7 +206,13 @@ class ListedBandit(_Listed):
                 )
             )
         support = self.support_of(found.rates)
-        return Bound(self.instance, found.lower, found.upper, support, alternatives)
+        lower = found.lower
+        if alternatives:  # by the parameters as they are, rounded
+            weights = np.array([alternative.weight for alternative in alternatives])
+            parameters = [sign * alternative.parameter for alternative in alternatives]
+            proved = float(weights.sum() / self.heaviest(parameters, weights))
+            lower = min(lower, proved) if proved > 0.0 else lower
+        return Bound(self.instance, lower, found.upper, support, alternatives)
 
     def outside(self, parameter: np.ndarray) -> float:
         return 0.0

@@ -59,9 +59,15 @@ class ImplicitSemiBandit:
             moved = np.array([i for i in arm if i not in set(self.best)])
             witness = raised(family, parameter, moved, self.gap_of(arm))
             alternatives.append(Alternative(arm, sign * parameter, sign * witness, float(weight)))
-        lower = min(found.lower, found.upper)
         support = [(arm, rate) for arm, rate in found.support if rate > 0]
-        return Bound(self.instance, lower, found.upper, support, alternatives, status=found.status)
+        # both sides by the gaps and parameters as they are, rounded
+        upper = math.fsum(rate * self.gap_of(arm) for arm, rate in support)
+        lower = min(found.lower, upper)
+        weights = np.asarray(found.weights, dtype=np.float64)
+        if weights.size and weights.sum() > 0:
+            proved = float(weights.sum()) / self.heaviest(list(found.confusing), weights)
+            lower = min(lower, proved) if proved > 0.0 else lower
+        return Bound(self.instance, lower, upper, support, alternatives, status=found.status)
 
     def _found(self, gap: float) -> ImplicitSolution:
         if self.arm_set.is_matroid:

@@ -26,6 +26,7 @@ from ossb.structures.listed import MeanVector
 
 MEMBER = 1e-9  # how near a listed parameter the true one must be
 AGREES = 1e-12  # relative; what the best arm reveals is then taken for the same
+ROUNDING = 1e-15
 OPENING = 50.0  # rounds of each arm
 
 
@@ -78,7 +79,9 @@ class Finite(MeanVector):
         """Numbers of the parameters that could be mistaken for θ."""
         rewards = self.sign * self.parameters
         scale = np.abs(rewards).max(axis=1)
-        agrees = np.abs(rewards[:, self.best] - self.rewards[self.best]) <= AGREES * (1 + scale)
+        least = float(self.gaps[self.others].min(initial=np.inf))  # what is told apart by it
+        slack = np.maximum(AGREES * np.minimum(1 + scale, least), ROUNDING * scale)
+        agrees = np.abs(rewards[:, self.best] - self.rewards[self.best]) <= slack
         better = rewards.max(axis=1) > rewards[:, self.best] + TIE * scale
         return [int(k) for k in np.flatnonzero(agrees & better) if self._finite(int(k))]
 

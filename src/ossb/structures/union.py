@@ -131,8 +131,5 @@ def _check_keys(piece: Any, k: int) -> None:
 
 
 def _plain(piece: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: value.tolist() if isinstance(value, np.ndarray) else value
-        for key, value in piece.items()
-        if value is not None
-    }
+    """Rows and sides as lists of plain numbers, whatever they were given as."""
+    return {key: np.asarray(value).tolist() for key, value in piece.items() if value is not None}
