@@ -6,10 +6,14 @@ import math
 import numpy as np
 import pytest
 
-from ossb.graves_lai.proof import Report, check
+from ossb.errors import InputError
+from ossb.graves_lai.proof import Alternative, Report, check
 from ossb.structures import bound
 from ossb.structures.classical import Classical
 from ossb.structures.dueling import Dueling
+from ossb.structures.finite import Finite
+from ossb.structures.lipschitz import Lipschitz
+from ossb.structures.polytope import Polytope
 from ossb.structures.unimodal import Unimodal
 
 INSTANCES = {
@@ -153,3 +157,43 @@ def test_parameters_that_differ_nowhere_prove_nothing():
 def test_a_report_is_valid_without_problems():
     assert Report(0.0, 1.0, {}).valid
     assert not Report(0.0, 1.0, {}, ("something",)).valid
+
+
+def test_an_entry_that_nothing_shows_excuses_no_other():
+    """λ₁ = λ₂ is forced; a huge fourth entry must not make room for parameters without it."""
+    keys = {"A": [[0, 1, -1, 0], [0, -1, 1, 0]], "b": [0, 0], "theta": [1, 0, 0, 0]}
+    instance = Polytope(means=[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], **keys)
+    honest = bound(instance)
+    assert honest.value == pytest.approx(2.0)
+    witness = np.array([1.0, 2.0, 2.0, 0.0])
+    for huge in (0.0, 2e9, 1e15):
+        forged = [
+            Alternative(1, np.array([1.0, 1.0, 0.0, huge]), witness, 2.0),
+            Alternative(2, np.array([1.0, 0.0, 1.0, huge]), witness, 2.0),
+        ]
+        rates = [(1, 2.0), (2, 2.0)]
+        report = check(instance, rates, forged, honest.multipliers, 4.0, 4.0)
+        assert any("outside the parameter set" in problem for problem in report.problems)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-7, 1.0, 1e6])
+def test_small_problems_are_checked_as_large_ones(scale):
+    """Half of an alternative's advantage is no alternative, however little that is."""
+    finite = Finite(parameters=[[scale, 0.0], [scale, 2 * scale]], theta=[scale, 0.0], sigma=scale)
+    assert bound(finite).value == pytest.approx(0.5 * scale)
+    tie, far = np.array([scale, scale]), np.array([scale, 2 * scale])
+    forged = [Alternative(1, tie, far, 1.0, 1)]
+    assert not check(finite, [(1, 2.0)], forged, None, 2 * scale, 2 * scale).valid
+    metric = scale * np.array([[0.0, 2.0, 2.0], [2.0, 0.0, 0.1], [2.0, 0.1, 0.0]])
+    near = Lipschitz(theta=[scale, 0.0, 0.0], distances=metric.tolist(), sigma=scale)
+    assert bound(near).value < 3.0 * scale
+    forged = [
+        Alternative(arm, np.array(values) * scale, np.array([1.0, 2.0, 2.0]) * scale, 2.0)
+        for arm, values in ((1, [1.0, 1.0, 0.0]), (2, [1.0, 0.0, 1.0]))
+    ]
+    assert not check(near, [(1, 2.0), (2, 2.0)], forged, None, 4 * scale, 4 * scale).valid
+
+
+def test_a_parameter_outside_by_its_whole_size_is_no_true_one():
+    with pytest.raises(InputError, match="theta"):
+        Finite(parameters=[[1e-9, 0.0], [1e-9, 2e-9]], theta=[1e-10, 0.0], sigma=1e-9)

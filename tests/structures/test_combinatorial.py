@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import golden
+from ossb import certificates
 from ossb.arm_sets import ARM_SETS, indicator
 from ossb.errors import InputError
 from ossb.instances import from_dict
@@ -212,3 +213,39 @@ def test_bandit_feedback_on_too_many_arms_is_refused():
     tied = Combinatorial(feedback="bandit", arm_set="m_sets", n_items=3, size=2, phi=[1, 1, 1])
     with pytest.raises(InputError, match=r"have one best arm: \[0, 1\] and"):
         bound(tied)
+
+
+GRID = [[0, 1], [0, 2], [1, 3], [1, 4], [2, 3], [2, 4], [3, 5], [4, 5]]
+
+
+@pytest.mark.parametrize("feedback", ["bandit", "semi_bandit"])
+@pytest.mark.parametrize("seed", range(8))
+def test_means_that_are_large_beside_their_gaps_are_certified(feedback, seed):
+    phi = np.random.default_rng(seed).random(len(GRID))
+    keys = {"feedback": feedback, "arm_set": "paths", "edges": GRID, "source": 0, "target": 5}
+    plain = bound(Combinatorial(phi=phi.tolist(), **keys)).value
+    moved = bound(Combinatorial(phi=(phi + 1e6).tolist(), **keys))
+    assert moved.value == pytest.approx(plain, rel=1e-5)
+    assert moved.verify().valid
+
+
+def test_numbers_of_numpy_can_be_written(tmp_path):
+    four, two = np.int64(4), np.int64(2)
+    keys = {"arm_set": "m_sets", "n_items": four, "size": two, "phi": [0.9, 0.8, 0.3, 0.1]}
+    answer = bound(Combinatorial(feedback="semi_bandit", **keys))
+    certificates.write([answer], tmp_path / "proof.json")
+    ((_, report),) = certificates.verify(tmp_path / "proof.json")
+    assert report.valid
+
+
+@pytest.mark.parametrize(
+    ("keys", "field"),
+    [
+        ({"arm_set": "matchings", "n_left": 10**9, "n_right": 10**9, "edges": [[0, 0]]}, "n_left"),
+        ({"arm_set": "matchings", "n_left": 1, "n_right": 10**12, "edges": [[0, 0]]}, "n_right"),
+        ({"arm_set": "spanning_trees", "n_nodes": 10**10, "edges": [[0, 1]]}, "edges"),
+    ],
+)
+def test_nodes_that_no_edge_reaches_take_no_memory(keys, field):
+    with pytest.raises(InputError, match=f"`{field}` must"):
+        Combinatorial(feedback="semi_bandit", phi=[1.0], **keys)

@@ -112,3 +112,16 @@ def test_to_dict_holds_the_keys_of_the_file():
         "theta": THETA,
         "parameters": PARAMETERS,
     }
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sigma"),
+    [
+        ([[1e-9, 0.0], [1.0005e-9, 2e-9]], 1e-9),
+        ([[1.0, 0.9999], [1.0 + 1e-12, 1.1]], 1.0),
+    ],
+)
+def test_a_best_arm_told_apart_beside_the_gaps_confuses_nobody(parameters, sigma):
+    answer = bound(Finite(parameters=parameters, theta=parameters[0], sigma=sigma))
+    assert answer.value == 0.0
+    assert answer.verify().valid

@@ -140,3 +140,9 @@ def test_an_empty_piece_is_refused_though_theta_lies_in_another():
     pieces = [{"A": [[1, 0], [-1, 0]], "b": [0, -1]}, {"A": [[1, 0]], "b": [1]}]
     with pytest.raises(InputError, match=r"pieces\[0\].*empty"):
         Union(pieces=pieces, theta=[0.5, 0.2])
+
+
+def test_arrays_within_lists_can_be_written():
+    piece = {"A": [np.array([1, 0])], "b": [np.int64(5)]}
+    instance = Union(pieces=[piece], theta=[1, 0])
+    assert json.loads(json.dumps(instance.to_dict()))["pieces"] == [{"A": [[1, 0]], "b": [5]}]

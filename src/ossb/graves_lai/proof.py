@@ -71,6 +71,10 @@ class Provable(Protocol):
         """How far a parameter is from the piece where ``arm`` may be best; 0 inside."""
         ...
 
+    def rounding(self, parameter: np.ndarray) -> float:
+        """How far outside rounding alone may put a parameter."""
+        ...
+
     def disagreement(self, parameter: np.ndarray) -> float:
         """Largest difference, from the truth, in what the best arm reveals."""
         ...
@@ -160,10 +164,12 @@ def _check_alternative(
         if not np.isfinite(parameter).all():
             return [*problems, f"alternatives[{k}].{name}: not finite"]
         scale = 1.0 + float(np.abs(parameter).max(initial=0.0))
-        outside = instance.outside(parameter, arm, piece)
+        # what is proved is a matter of gaps: an error beside them is no proof, however small
+        limit = min(scale, gap)
+        outside = max(0.0, instance.outside(parameter, arm, piece) - instance.rounding(parameter))
         disagreement = instance.disagreement(parameter)
         error = outside + disagreement  # that of the witness, in the end
-        outside, disagreement = outside / scale, disagreement / min(scale, gap)
+        outside, disagreement = outside / limit, disagreement / limit
         residuals["outside"] = max(residuals["outside"], outside)
         residuals["disagreement"] = max(residuals["disagreement"], disagreement)
         if not outside <= TOLERANCE:

@@ -25,6 +25,7 @@ from ossb.graves_lai.proof import Arm
 
 __all__ = ["Arm", "Bound", "Instance", "Structure", "bound", "clear_best", "refuse_twins"]
 
+ROUNDING = 1e-14
 TIE = 1e-13  # rewards closer than this, relative to the largest, are two best arms
 LARGE = 2_000_000  # numbers in a list of arms beyond which an answer is checked on request only
 
@@ -128,6 +129,10 @@ class Instance:
     def opening(self) -> float:
         """How many first rounds ask for as much evidence as late ones would."""
         return 0.0
+
+    def rounding(self, parameter: np.ndarray) -> float:
+        """How far outside rounding alone may put a parameter, where ``outside`` does not say."""
+        return ROUNDING * float(np.abs(parameter).max(initial=0.0))
 
     def unprojected(self) -> str | None:
         """Why no maximum-likelihood projection is at hand; None where there is one."""

@@ -21,6 +21,7 @@ from ossb.structures.base import Bound
 from ossb.structures.combinatorial_cases import raised, refuse_ties
 
 PROOF_GAP = 1e-9  # how closely the search for an upper bound's proof comes to the exact factor
+PUSH = 1e-6  # of the gap: more than this is not rounding
 
 
 class ImplicitSemiBandit:
@@ -57,6 +58,7 @@ class ImplicitSemiBandit:
             found.alternatives, found.confusing, found.weights, strict=True
         ):
             moved = np.array([i for i in arm if i not in set(self.best)])
+            self._push(parameter, arm, moved)
             witness = raised(family, parameter, moved, self.gap_of(arm))
             alternatives.append(Alternative(arm, sign * parameter, sign * witness, float(weight)))
         support = [(arm, rate) for arm, rate in found.support if rate > 0]
@@ -77,6 +79,15 @@ class ImplicitSemiBandit:
 
             return solve_paths(self.arm_set, self.means, self.instance.sigma, gap)
         return solve_implicit(self.arm_set, self.means, self.instance.sigma, gap)
+
+    def _push(self, parameter: np.ndarray, arm: Arm, moved: np.ndarray) -> None:
+        """Raise an item by what rounding has taken from the arm's advantage."""
+        for _ in range(5):
+            short = -self.advantage(parameter, arm)
+            if not 0.0 < short <= PUSH * self.gap_of(arm) or not moved.size:
+                return
+            raised = parameter[moved[0]] + 2.0 * short
+            parameter[moved[0]] = min(raised, self.instance.family.highest())
 
     def outside(self, parameter: np.ndarray) -> float:
         return beyond(self.instance.family, parameter)

@@ -196,7 +196,9 @@ class Convex(Piecewise):
         raise AssertionError("multipliers belong to tangents at the first points")
 
     def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        return max(super().outside(parameter, arm, piece), self.region.violation(parameter))
+        scale = 1.0 + float(np.abs(parameter).max(initial=0.0))
+        near = min(1.0, self.gap_of(arm) / scale)  # a convex set is described to a precision
+        return max(super().outside(parameter, arm, piece), near * self.region.violation(parameter))
 
     def information(self, support: Support, multipliers: Any) -> float:
         rates = np.zeros(self.n_arms)

@@ -24,7 +24,7 @@ from ossb.models.finite import FiniteModel
 from ossb.structures.base import TIE, Bound
 from ossb.structures.listed import MeanVector
 
-MEMBER = 1e-9  # how near a listed parameter the true one must be
+MEMBER = 1e-9  # how near a listed parameter the true one must be, relative to its size
 AGREES = 1e-12  # relative; what the best arm reveals is then taken for the same
 ROUNDING = 1e-15
 OPENING = 50.0  # rounds of each arm
@@ -63,7 +63,7 @@ class Finite(MeanVector):
     def _check_member(self) -> None:
         distances = np.abs(self.parameters - self.theta).max(axis=1)
         nearest = int(np.argmin(distances))
-        if not distances[nearest] <= MEMBER:
+        if not distances[nearest] <= MEMBER * float(np.abs(self.theta).max()):
             must = (
                 f"be one of `parameters`: the nearest, parameters[{nearest}], "
                 f"differs by {distances[nearest]:.3g}"

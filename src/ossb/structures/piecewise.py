@@ -30,6 +30,7 @@ from ossb.models.general import GeneralModel
 from ossb.structures.base import Bound, Instance, clear_best
 
 POLICY_GAP = 1e-4  # to which policies have the program solved where they hold nothing
+ROUNDING = 2e-13  # of what a row sums
 MEMBER = 1e-9  # how far outside a row the true parameter may lie, for rounding
 CONVEX = ("gaussian", "bernoulli", "poisson", "bounded")
 
@@ -243,11 +244,29 @@ class Piecewise(Instance):
     def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
         if not 0 <= piece < len(self.polytopes):
             return math.inf
+        theta, low, high = np.asarray(self.theta), *self.mean_space
+        matrix = self.mean_matrix(theta.size)
+        means = matrix @ parameter
+        space = np.maximum(low - means, means - high)
+        slack = ROUNDING * (np.abs(matrix) @ np.abs(parameter))
+        most = float((space - slack).max(initial=0.0))
         polytope = self.polytopes[piece]
-        means = self.component_means(parameter)
-        low, high = self.mean_space
-        space = max(0.0, float((low - means).max()), float((means - high).max()))
-        return max(violation(polytope, parameter)[0], space)
+        for rows, sides, fixed in (
+            (polytope.matrix, polytope.bounds, False),
+            (polytope.equal_matrix, polytope.equal_bounds, True),
+        ):
+            over, own = rows @ parameter - sides, rows @ theta - sides
+            if fixed:
+                over, own = np.abs(over), np.abs(own)
+            size = np.abs(rows) @ (np.abs(parameter) + np.abs(theta).max(initial=0.0))
+            # θ itself may be a little outside, as it was given
+            slack = np.maximum(own, 0.0) + ROUNDING * (size + np.abs(sides))
+            most = max(most, float((over - slack).max(initial=0.0)))
+        return most
+
+    def rounding(self, parameter: np.ndarray) -> float:
+        """Row by row, in ``outside``: a large entry excuses no row that it does not enter."""
+        return 0.0
 
     def disagreement(self, parameter: np.ndarray) -> float:
         moved = self.component_means(parameter) - self.component_means(np.asarray(self.theta))

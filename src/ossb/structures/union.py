@@ -106,16 +106,16 @@ class Union(Piecewise):
         away = super().outside(parameter, arm, piece)
         if not away < np.inf:
             return away
-        return max(away, -self._advantage_in(parameter, arm, piece) / max(self.gap_of(arm), 1e-300))
+        return max(away, -self._advantage_in(parameter, arm, piece))
 
     def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
         """By the rewards of the pieces that hold the parameter, the most favourable one."""
-        scale = 1.0 + float(np.abs(parameter).max(initial=0.0))
+        near = MEMBER * max(self.gap_of(arm), 0.0)
         return max(
             (
                 self._advantage_in(parameter, arm, k)
-                for k, piece in enumerate(self.polytopes)
-                if violation(piece, parameter)[0] <= MEMBER * scale
+                for k in range(len(self.polytopes))
+                if super(Union, self).outside(parameter, arm, k) <= near
             ),
             default=-np.inf,
         )
