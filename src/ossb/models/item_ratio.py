@@ -17,7 +17,7 @@ from ossb.tally import Tally
 
 GOLDEN = 0.6180339887498949
 CLOSE = 1e-8  # step in ln τ at which it has converged: there may be a corner at the top
-LONGEST = 200  # doublings of τ
+LONGEST = 200  # steps of ln τ, by 1 each
 
 
 @kernel
