@@ -32,6 +32,12 @@ CALLS = {
     ),
 }
 KEYS = [*INSTANCE, "n_items", "size", "n_left", "n_right", "n_nodes", "phi", "observation"]
+SETS = {
+    "m_sets": {"n_items": 4, "size": 2},
+    "paths": {key: ROUTES[key] for key in ("edges", "source", "target")},
+    "matchings": {"n_left": 2, "n_right": 3, "edges": [[0, 0], [0, 1], [1, 1], [1, 2], [0, 2]]},
+    "spanning_trees": {"n_nodes": 4, "edges": [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2]]},
+}
 
 
 @pytest.fixture
@@ -73,6 +79,22 @@ def test_ask_tell_show(vans):
         assert listed[key] == found[key]
     history = vans.get(f"{VANS}/decisions?start=3&limit=20").json()["decisions"]
     assert all(len(entry["observation"]) == len(entry["arm"]) for entry in history)
+
+
+@pytest.mark.parametrize("kind", SETS)
+def test_every_set_can_be_shown(http, kind):
+    instance = {"structure": "combinatorial", "feedback": "semi_bandit", "arm_set": kind}
+    http.post("/v1/campaigns", {**BODY, "instance": {**instance, **SETS[kind]}})
+    for _ in range(4):
+        play(http, 4)
+        shown = http.get(VANS)
+        assert shown.status_code == 200, shown.text
+        listed = http.get("/v1/campaigns")
+        assert listed.status_code == 200, listed.text
+        assert listed.json()["campaigns"][0]["rates"] == shown.json()["rates"]
+    rates = shown.json()["rates"]
+    assert rates["lower"] <= rates["value"] <= rates["upper"]
+    assert rates["rates"]
 
 
 def test_of_many_arms_the_most_played_are_shown(vans, monkeypatch):

@@ -238,6 +238,14 @@ def test_numbers_of_numpy_can_be_written(tmp_path):
     assert report.valid
 
 
+@each_shape
+def test_bounds_are_plain_numbers(kind):
+    items = listed_arms(kind).shape[1]
+    answer = bound(implicit(kind, phi=np.random.default_rng(3).uniform(0.1, 0.9, items)))
+    numbers = [answer.lower, answer.upper, answer.value, *(rate for _, rate in answer.support)]
+    assert {type(number) for number in numbers} == {float}
+
+
 @pytest.mark.parametrize(
     ("keys", "field"),
     [

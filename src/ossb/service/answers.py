@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import msgspec
+import numpy as np
 from starlette.responses import Response
 
 from ossb.campaigns import Closed, Conflict, Corrupt, Told, Unavailable, Unknown
@@ -31,7 +32,15 @@ class Refusal(OssbError):
 
 def document(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A JSON document."""
-    return Response(msgspec.json.encode(content), status, headers, media_type="application/json")
+    text = msgspec.json.encode(content, enc_hook=_plain)
+    return Response(text, status, headers, media_type="application/json")
+
+
+def _plain(value: Any) -> Any:
+    """What a number of numpy stands for."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def refusal(error: OssbError) -> Response:

@@ -61,13 +61,13 @@ class ImplicitSemiBandit:
             self._push(parameter, arm, moved)
             witness = raised(family, parameter, moved, self.gap_of(arm))
             alternatives.append(Alternative(arm, sign * parameter, sign * witness, float(weight)))
-        support = [(arm, rate) for arm, rate in found.support if rate > 0]
+        support = [(arm, float(rate)) for arm, rate in found.support if rate > 0]
         # both sides by the gaps and parameters as they are, rounded
         upper = math.fsum(rate * self.gap_of(arm) for arm, rate in support)
-        lower = min(found.lower, upper)
+        lower = min(float(found.lower), upper)
         weights = np.asarray(found.weights, dtype=np.float64)
         if weights.size and weights.sum() > 0:
-            proved = float(weights.sum()) / self.heaviest(list(found.confusing), weights)
+            proved = float(weights.sum() / self.heaviest(list(found.confusing), weights))
             lower = min(lower, proved) if proved > 0.0 else lower
         return Bound(self.instance, lower, upper, support, alternatives, status=found.status)
 
