@@ -42,6 +42,22 @@ def test_the_threshold_grows_with_what_could_go_wrong():
     assert threshold(np.array([10, 0]), 0.1) < threshold(few, 0.1)
 
 
+def test_the_threshold_grows_down_to_the_smallest_delta():
+    counts, deltas = np.array([10, 10]), [1e-307, 1e-308, 1e-309, 1e-320, 5e-324]
+    levels = [threshold(counts, delta) for delta in deltas]
+    assert levels == sorted(levels)
+    assert levels[0] > 307 * math.log(10)
+    assert levels[-1] < 1.1 * levels[0]
+    assert threshold(counts, 0.1 * 5e-324) == levels[-1]  # a share that is no double
+
+
+@pytest.mark.parametrize("delta", [0.5, 0.05, 1e-10, 1e-300])
+def test_the_threshold_is_that_of_one_over_delta(delta):
+    counts = np.array([1, 1])  # whose means have had no time to wander
+    written = 2 * calibration(math.log(1 / delta) / 2)
+    assert threshold(counts, delta) == pytest.approx(written, rel=1e-14)
+
+
 @pytest.mark.parametrize("delta", [0, 1, -0.1, float("nan"), "0.1", True])
 def test_delta_is_checked(clock, delta):
     instance = {"structure": "classical", "n_arms": 2}

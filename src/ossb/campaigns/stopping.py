@@ -17,6 +17,7 @@ import math
 import numpy as np
 
 FIRST = 0.9  # of δ, for the arms that a campaign begins with
+LEAST = math.ulp(0.0)  # the smallest double above 0, for a share of δ that is below it
 
 
 def threshold(counts: np.ndarray, delta: float, components: int | None = None) -> float:
@@ -33,7 +34,8 @@ def threshold(counts: np.ndarray, delta: float, components: int | None = None) -
     seen = counts[counts > 0]
     n = counts.size if components is None else components
     wandering = float(3.0 * np.log1p(np.log(seen)).sum())
-    return wandering + n * calibration(math.log(1.0 / delta) / n)
+    doubt = -math.log(max(delta, LEAST))  # 1/δ would overflow before δ does
+    return wandering + n * calibration(doubt / n)
 
 
 def share(added: int, may_grow: bool) -> float:
