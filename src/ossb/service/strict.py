@@ -14,7 +14,8 @@ from ossb.campaigns.texts import HALF, is_half, leaves, shown
 from ossb.errors import InputError
 
 DEEPEST = 8
-_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
+# a text without an end is a token too: else every quote in it would be tried as a beginning
+_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
