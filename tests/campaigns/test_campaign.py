@@ -229,6 +229,18 @@ def test_an_ask_frees_what_is_overdue(campaign, clock):
     assert campaign.describe()["pending"] == 1
 
 
+def test_a_short_lease_that_was_told_is_looked_for_once(campaign, clock):
+    (short,) = campaign.ask(lease=10)
+    campaign.ask(2, lease=1000)
+    campaign.tell(short.id, 1)
+    clock.now += 11
+    campaign.ask(lease=2000)
+    with campaign._journal.look() as state:
+        assert state.soonest == clock.now - 11 + 1000  # until then nobody goes through them all
+    clock.now = state.soonest
+    assert campaign.expire() == 2
+
+
 def test_tells_in_any_order_leave_the_same_counts(clock):
     def run(order):
         campaign = Campaign.open("memory://", "c", instance=BERNOULLI, policy="ucb1", clock=clock)

@@ -205,7 +205,10 @@ class State:
         """The pending decisions whose lease has ended."""
         if now < self.soonest:
             return []
-        return [place for place, expires in self.pending.items() if expires <= now]
+        found = [place for place, expires in self.pending.items() if expires <= now]
+        if not found:  # those of the soonest lease were told in time
+            self.soonest = min(self.pending.values(), default=NEVER)
+        return found
 
     def arm_at(self, place: int) -> Any:
         """An arm as its instance calls it: the tuple of its items where arms are not listed."""
