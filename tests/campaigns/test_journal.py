@@ -427,6 +427,17 @@ def test_a_journal_of_another_format_is_refused(clock):
         Campaign(storage, "d")
 
 
+@pytest.mark.parametrize("kind", ["paused", "observe"])
+def test_a_kind_of_event_of_a_newer_version_is_named(clock, kind):
+    storage = MemoryStorage()
+    opened(storage, clock)
+    last = list(storage.read("c"))[-1]
+    storage.append("c", [chained(last.digest, last.number + 1, kind, 0.0, {})], last.digest)
+    said = f"event {last.number + 1} of campaign 'c' was written by a newer version.* got {kind}"
+    with pytest.raises(InputError, match=said):
+        Campaign(storage, "c")
+
+
 def test_a_memory_of_another_shape_is_begun_anew(clock):
     """A later version may remember other things: the journal does not depend on them."""
     storage = MemoryStorage()

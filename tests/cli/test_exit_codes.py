@@ -1,10 +1,13 @@
 """Exit codes of what is nobody's typing error."""
 
+import json
 import signal
 import sqlite3
 
 import pytest
 
+from ossb.campaigns import open_storage
+from ossb.campaigns.events import chained
 from service_process import Server, free_port
 
 INSTANCE = 'structure = "classical"\nobservation = "bernoulli"\nn_arms = 3\n'
@@ -35,6 +38,26 @@ def test_a_damaged_store(ossb, tmp_path):
     damaged.close()
     assert ossb("campaign", "show", "first", *storage) == 2
     assert "`storage` must be what was written to it" in ossb.err
+    assert ossb("campaign", "list", *storage) == 2
+    assert "campaign 'first' cannot be shown" in ossb.err
+
+
+def test_a_campaign_of_a_newer_version(ossb, tmp_path):
+    path, url = tmp_path / "instance.toml", f"sqlite:///{tmp_path / 'store.db'}"
+    path.write_text(INSTANCE)
+    for name in ("newer", "other"):
+        assert ossb("campaign", "create", name, path, "--storage", url) == 0
+    store = open_storage(url)
+    (created,) = store.read("newer")
+    store.append("newer", [chained(created.digest, 2, "paused", 1e9, {})], created.digest).result()
+    store.close()
+    for command in (("show", "newer"), ("ask", "newer"), ("list",), ("list", "--json")):
+        assert ossb("campaign", *command, "--storage", url) == 2
+        (line,) = ossb.err.splitlines()
+        assert "event 2 of campaign 'newer' was written by a newer version of ossb" in line
+        assert line.endswith("got paused")
+    failed, shown = json.loads(ossb.out)
+    assert (failed["name"], shown["name"], shown["structure"]) == ("newer", "other", "classical")
 
 
 @pytest.mark.parametrize("shell", ["in front", "behind"])

@@ -7,7 +7,7 @@ import numpy as np
 
 from ossb.arm_sets.table import ArmTable
 from ossb.campaigns import arrays
-from ossb.campaigns.events import FORMATS, Event
+from ossb.campaigns.events import FORMATS, KINDS, Event
 from ossb.campaigns.ledger import EXPIRED, PENDING, TOLD, VOIDED, Decisions, value_of
 from ossb.errors import InputError
 from ossb.instances import from_dict
@@ -62,6 +62,13 @@ class State:
 
     def fold(self, event: Event) -> None:
         """Take in the next event."""
+        if event.kind not in KINDS:
+            name = self.definition["name"]
+            must = (
+                f"be one of {', '.join(KINDS)}: event {event.number} of campaign {name!r} was "
+                "written by a newer version of ossb"
+            )
+            raise InputError("kind", must, event.kind)
         getattr(self, f"_{event.kind}")(event, event.content)
         self.number, self.digest = event.number, event.digest
 

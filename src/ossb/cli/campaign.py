@@ -67,7 +67,17 @@ def list_(storage: Where = STORAGE, token: Token = None, json: Json = False) -> 
         found = store.listed()
     if json:
         _print(found)
-        return
+    else:
+        _show_list(found)
+    failed = [entry for entry in found if "error" in entry]
+    for entry in failed:
+        said = " ".join(entry["error"].split())
+        typer.echo(f"ossb: campaign {entry['name']!r} cannot be shown: {said}", err=True)
+    if failed:
+        raise typer.Exit(2)
+
+
+def _show_list(found: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

@@ -71,10 +71,16 @@ class InStore:
         return summary(made)
 
     def listed(self) -> list[dict[str, Any]]:
-        from ossb.service.summary import listed, short
+        from ossb.service.summary import DAMAGED, listed, short
         from ossb.service.tokens import campaign_names
 
-        return listed(campaign_names(self._store), lambda name: short(self._campaign(name)))
+        def look(name: str) -> dict[str, Any]:
+            try:
+                return short(self._campaign(name))
+            except InputError as error:  # of another version; a server would log a traceback
+                return {**DAMAGED, "structure": "failed", "name": name, "error": str(error)}
+
+        return listed(campaign_names(self._store), look)
 
     def show(self, name: str, delta: float) -> dict[str, Any]:
         from ossb.service.summary import summary
