@@ -15,11 +15,12 @@ from ossb.campaigns.changing import Changes, Closed
 from ossb.campaigns.definition import check_same, create, definition, label
 from ossb.campaigns.description import described, standing
 from ossb.campaigns.events import Event
-from ossb.campaigns.history import Decided, decided, ids_in, told_of, with_lists
+from ossb.campaigns.history import Decided, decided, numbers_in, told_of, with_lists
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.ledger import TOLD, VOIDED
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Storage, open_storage
+from ossb.campaigns.storage.base import NO_END
 from ossb.campaigns.telling import as_pairs, place_of, sorted_out, told_value
 from ossb.campaigns.timeline import timeline
 from ossb.campaigns.voiding import without
@@ -333,14 +334,20 @@ class Campaign(Changes):
         with self._journal.look() as state:
             return timeline(state, integer(bins, "bins", least=1), gaps)
 
-    def ids_in(self, events: Iterable[Event]) -> list[list[str]]:
+    def ids_in(self, events: Sequence[Event]) -> list[list[str]]:
         """The ids of the decisions that each of some events on disk is about."""
         with self._journal.on_disk() as state:
-            return [ids_in(state, event) for event in events]
+            decisions = state.decisions
+            first = [decisions.first_of(event.number) for event in events]
+        # an id rests on what never changes: nobody need wait while they are worked out
+        return [
+            [decisions.id_of(number) for number in numbers_in(event, start)]
+            for event, start in zip(events, first, strict=True)
+        ]
 
-    def events(self, after: int = 0) -> Iterable[Event]:
-        """The journal's events numbered above ``after``."""
-        return self._journal.events(after)
+    def events(self, after: int = 0, until: int = NO_END) -> Iterable[Event]:
+        """The journal's events numbered above ``after`` and up to ``until``."""
+        return self._journal.events(after, until)
 
     def check(self) -> int:
         """Check the hashes of all events; ``Corrupt`` names the first that is not as written."""

@@ -1,6 +1,6 @@
 """Decisions as users see them, and what became of them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ossb.campaigns.events import Event
@@ -86,17 +86,13 @@ def with_lists(
     return entries
 
 
-def ids_in(state: State, event: Event) -> list[str]:
-    """The ids of the decisions that an event asked, told, voided or let expire."""
+def numbers_in(event: Event, first: int) -> Sequence[int]:
+    """The decisions that an event asked, which begin at ``first``, told, voided or let expire."""
     content = event.content
-    numbers: Iterable[int] = ()
     if event.kind == "asked":
-        first = state.decisions.first_of(event.number)
-        numbers = range(first, first + len(content["decisions"]))
-    elif event.kind == "told":
-        numbers = [number for number, _ in content["tells"]]
-    elif event.kind == "voided":
-        numbers = [content["number"]]
-    elif event.kind == "expired":
-        numbers = content["numbers"]
-    return [state.decisions.id_of(number) for number in numbers]
+        return range(first, first + len(content["decisions"]))
+    if event.kind == "told":
+        return [number for number, _ in content["tells"]]
+    if event.kind == "voided":
+        return [content["number"]]
+    return content["numbers"] if event.kind == "expired" else ()

@@ -16,6 +16,7 @@ from ossb.campaigns import snapshots
 from ossb.campaigns.events import GENESIS, Event, chained, follows
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict, Corrupt, Storage, Unavailable
+from ossb.campaigns.storage.base import NO_END
 from ossb.errors import OssbError
 from ossb.words import hint
 
@@ -82,9 +83,9 @@ class Journal:
             self._refresh()
             yield self._state
 
-    def events(self, after: int = 0) -> Iterator[Event]:
-        """Events on disk numbered above ``after``."""
-        return self._storage.read(self._name, after)
+    def events(self, after: int = 0, until: int = NO_END) -> Iterator[Event]:
+        """Events on disk numbered above ``after`` and up to ``until``."""
+        return self._storage.read(self._name, after, until)
 
     def event(self, number: int) -> Event:
         """One event on disk."""

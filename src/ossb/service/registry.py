@@ -74,9 +74,9 @@ class Registry:
                 self._pages[name] = kept
             return {**kept[1], **campaign.standing()}  # leases end while nothing happens
 
-    def turn(self, name: str) -> asyncio.Lock:
-        """Whose turn it is to work a summary out: those who wait must not fill the threads."""
-        return self._turns.setdefault(name, asyncio.Lock())
+    def turn(self, name: str, what: str = "summary") -> asyncio.Lock:
+        """Whose turn it is to work something out: those who wait must not fill the threads."""
+        return self._turns.setdefault(f"{what} {name}", asyncio.Lock())
 
     def changed(self, name: str) -> None:
         """Wake whoever waits for a campaign's events; on the event loop."""

@@ -5,7 +5,6 @@ where it was.
 """
 
 from collections.abc import AsyncIterator
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -19,7 +18,8 @@ from ossb.service.call import Call
 from ossb.tally import PHASES
 
 MOST_STREAMS = 200
-AT_ONCE = 500  # events read at a time
+AT_ONCE, AT_FIRST = 500, 16  # events read at a time, at most and of a new stream
+LARGE = 30_000  # characters of events, of some thousand decisions, that end a read
 QUIET = 10.0  # seconds after which a sign of life is sent
 POLL = 0.5  # seconds between looks at a store that others write to
 INTERNAL = ("memory", "whole", "rng", "format", "means", "expires", "key")
@@ -44,20 +44,21 @@ async def _stream(call: Call, campaign: Campaign, after: int) -> AsyncIterator[b
     service, shared = call.service, call.service.registry.storage.shared
     service.metrics.streams += 1
     quiet = 0.0
+    reader = Reader(campaign, after)
     try:
         yield b"retry: 1000\n\n"
         while not service.stopping:
             try:
-                found = await call.work(_read, campaign, after)
+                async with service.registry.turn(call.name, "events"):
+                    found = await call.work(reader.read)
                 await service.look_for_tokens()
             except OssbError:  # the caller comes back, and is told then
                 return
             if not service.tokens.holds(call.grant):  # the token was revoked meanwhile
                 return
-            if found is not None:
-                after, written = found
+            if found:
                 quiet = 0.0
-                yield written
+                yield found
                 continue
             pause = POLL if shared else QUIET
             await service.registry.wait(call.name, pause)
@@ -69,16 +70,35 @@ async def _stream(call: Call, campaign: Campaign, after: int) -> AsyncIterator[b
         service.metrics.streams -= 1
 
 
-def _read(campaign: Campaign, after: int) -> tuple[int, bytes] | None:
-    """The next events as they are sent, and the number of the last; not on the event loop.
+class Reader:
+    """Reads a campaign's events after one of them, piece by piece.
 
-    A campaign's lock may be held by a policy that thinks.
+    An event may hold thousands of decisions: a piece is limited by its size, and no more events
+    are fetched than will do for it, by the size of those before.
     """
-    found = list(islice(campaign.events(after), AT_ONCE))
-    if not found:
-        return None
-    named = zip(found, campaign.ids_in(found), strict=True)
-    return found[-1].number, b"".join(_written(event, ids) for event, ids in named)
+
+    def __init__(self, campaign: Campaign, after: int) -> None:
+        self._campaign, self._after = campaign, after
+        self._most = AT_FIRST
+
+    def read(self) -> bytes:
+        """The next events as they are sent, nothing if there are none; not on the event loop.
+
+        A campaign's lock may be held by a policy that thinks.
+        """
+        found: list[Event] = []
+        size = 0
+        for event in self._campaign.events(self._after, self._after + self._most):
+            found.append(event)
+            size += len(event.body)
+            if size >= LARGE:
+                break
+        if not found:
+            return b""
+        named = zip(found, self._campaign.ids_in(found), strict=True)
+        written = b"".join(_written(event, ids) for event, ids in named)
+        self._after, self._most = found[-1].number, min(AT_ONCE, 2 * len(found))
+        return written
 
 
 def _written(event: Event, ids: list[str]) -> bytes:
