@@ -207,6 +207,30 @@ def test_a_second_process_is_refused(tmp_path):
     open_storage(f"sqlite:///{path}").close()
 
 
+def test_a_link_has_the_lock_of_what_it_points_at(tmp_path):
+    path, link = tmp_path / "campaigns.db", tmp_path / "elsewhere" / "link.db"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    for first, second in ((path, link), (link, path)):
+        store = open_storage(f"sqlite:///{first}")
+        with pytest.raises(InUse):
+            open_storage(f"sqlite:///{second}")
+        store.close()
+
+
+def test_a_link_that_is_moved_does_not_move_an_open_store(tmp_path):
+    path, link = tmp_path / "campaigns.db", tmp_path / "link.db"
+    link.symlink_to(path)
+    store = open_storage(f"sqlite:///{link}")
+    link.unlink()
+    link.symlink_to(tmp_path / "other.db")
+    append(store, "a", chain(2)).result()  # by a thread of its own, whose connection is new
+    store.close()
+    again = open_storage(f"sqlite:///{path}")
+    assert list(again.read("a")) == chain(2)
+    again.close()
+
+
 @pytest.mark.parametrize("url", ["", "campaigns.db", "sqlite:///", "mysql://x", "sqlite://x"])
 def test_other_urls_are_refused(url):
     with pytest.raises(InputError, match="storage"):

@@ -177,9 +177,12 @@ def test_a_store_in_use(campaign, tmp_path, ossb):
     from ossb.campaigns import open_storage
 
     store = open_storage(f"sqlite:///{tmp_path / 'store.db'}")
+    link = tmp_path / "link.db"
+    link.symlink_to(tmp_path / "store.db")
     for command in (["campaign", "list"], ["token", "create", "--scope", "read"], ["serve"]):
-        assert ossb(*command) == 4
-        assert "is in use by another process" in ossb.err
+        for storage in ([], ["--storage", f"sqlite:///{link}"]):
+            assert ossb(*command, *storage) == 4
+            assert "is in use by another process" in ossb.err
     store.close()
 
 

@@ -50,10 +50,11 @@ def _refuse_if_served(storage: str) -> None:
     import os
 
     from ossb.errors import InUse
+    from ossb.locks import lock_of
 
     path = storage.removeprefix("sqlite:///")
     try:
-        handle = os.open(f"{path}.lock", os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(lock_of(path), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:  # a new store, or none in a file
         return
     try:

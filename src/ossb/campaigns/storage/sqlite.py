@@ -19,6 +19,7 @@ from ossb.campaigns.events import GENESIS, Event
 from ossb.campaigns.storage.base import NO_END, Conflict, Corrupt, InUse, Unavailable
 from ossb.campaigns.storage.writer import Append, Writer, runs
 from ossb.errors import InputError, OssbError
+from ossb.locks import lock_of
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS format (version INTEGER NOT NULL);
@@ -66,7 +67,7 @@ class SQLiteStorage:
     def __init__(self, path: str) -> None:
         if not path:
             raise InputError("storage", "name a file, as in sqlite:///campaigns.db", path)
-        self._path = Path(path)
+        self._path = Path(os.path.realpath(path))  # a link may point elsewhere tomorrow
         self._lock = self._take_lock()
         self.announce("")
         self._local = threading.local()
@@ -81,7 +82,7 @@ class SQLiteStorage:
     def _take_lock(self) -> int:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            handle = os.open(lock_of(self._path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise InputError("storage", f"be a file that can be written: {error}") from None
         try:
