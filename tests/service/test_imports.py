@@ -103,6 +103,46 @@ def test_parts_that_do_not_follow_begin_again(campaign):
     assert stands(campaign)[1] == 1
 
 
+def refused(answer):
+    error = answer.json()["error"]
+    return answer.status_code, error["code"], error["field"]
+
+
+def test_another_part_under_the_same_number_is_refused(campaign):
+    assert part(campaign, 0, True).json() == {"rows": 1, "events": 2}
+    again = {"after": 1, "source": "", "once": False, "rows": [[0, 1]]}
+    upload = {"upload": "u", "number": 0, "last": True}
+    same = campaign.post(f"{FIRST}/import", {**again, "part": upload})
+    assert same.json() == {"rows": 1, "events": 2}
+    for change in (
+        {"rows": [[1, 0]] * 7},
+        {"rows": [[0, 1.0]]},
+        {"rows": [[99, "x"]]},
+        {"after": 2},
+        {"source": "log.csv"},
+        {"once": True},
+        {"part": {**upload, "last": False}},
+    ):
+        answer = campaign.post(f"{FIRST}/import", {**again, "part": upload, **change})
+        assert refused(answer) == (409, "conflict", "part.upload")
+        assert "a new upload id" in answer.json()["error"]["message"]
+    assert stands(campaign) == (2, 1)
+    assert part(campaign, 0, upload="v", after=2).json() == {"rows": 1, "events": 2}
+    assert refused(part(campaign, 0, True, "v", after=2)) == (409, "conflict", "part.upload")
+    assert part(campaign, 1, True, "v", after=2).json() == {"rows": 2, "events": 3}
+    assert stands(campaign) == (3, 3)
+
+
+def test_where_a_campaign_stands_elsewhere_the_field_is_named(campaign):
+    answer = campaign.post(f"{FIRST}/import", {"rows": [[0, 1]], "after": 77})
+    assert refused(answer) == (409, "conflict", "after")
+    assert refused(part(campaign, 0, after=77)) == (409, "conflict", "after")
+    assert refused(part(campaign, 3)) == (409, "conflict", "part.number")
+    answer = campaign.post(f"{FIRST}/arms", {"arm": {}, "number": 77})
+    assert refused(answer) == (409, "conflict", "number")
+    assert stands(campaign) == (1, 0)
+
+
 def test_only_so_many_are_remembered(campaign):
     from ossb.service.imports import MOST
 

@@ -1,15 +1,18 @@
 """Data from before that comes in parts: nothing of it counts until the last part is there."""
 
+import hashlib
+import json
 import threading
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
-from ossb.campaigns import Campaign, Conflict
+from ossb.campaigns import Campaign
 from ossb.campaigns.importing import Intake
 from ossb.campaigns.rows import Row
-from ossb.errors import InputError, OssbError
+from ossb.errors import InputError
 from ossb.fields import integer, text
 from ossb.service import strict
+from ossb.service.answers import Refusal
 
 MOST = 16  # uploads that are remembered, the newest
 
@@ -42,6 +45,7 @@ class _Upload:
         self.alone = threading.Lock()
         self.intake: Intake | None = None
         self.parts = 0
+        self.newest = b""  # the digest of the newest part
         self.answer: dict[str, int] | None = None
 
 
@@ -61,7 +65,11 @@ class Imports:
         source: str = "",
         once: bool = False,
     ) -> dict[str, int]:
-        """Add a part; the last one takes all rows in.  The same part again changes nothing."""
+        """Add a part; the last one takes all rows in.
+
+        The same part again changes nothing; another one under its number is refused.
+        """
+        digest = _digest(rows, after, part.last, source, once)
         upload = self._find(campaign.name, part)
         with upload.alone:
             if part.number not in (upload.parts - 1, upload.parts):
@@ -72,6 +80,9 @@ class Imports:
                 except BaseException:  # perhaps half added
                     self._forget(campaign.name, part)
                     raise
+                upload.newest = digest
+            elif digest != upload.newest:
+                raise _another(part)
             if upload.answer is None:  # where the store failed, the same part may succeed later
                 upload.answer = _answer(campaign, upload, part, source, once)
             return upload.answer
@@ -112,7 +123,20 @@ def _answer(
     return {"rows": taken, "events": campaign.number}
 
 
-def _unknown(part: Part) -> OssbError:
-    return Conflict(
+def _digest(*content: Any) -> bytes:
+    return hashlib.sha256(json.dumps(content).encode()).digest()
+
+
+def _unknown(part: Part) -> Refusal:
+    message = (
         f"part {part.number} of this import does not follow what this server has of it: begin again"
     )
+    return Refusal(409, "conflict", message, "part.number")
+
+
+def _another(part: Part) -> Refusal:
+    message = (
+        f"part {part.number} of this upload was another one before: "
+        "send other data under a new upload id"
+    )
+    return Refusal(409, "conflict", message, "part.upload")

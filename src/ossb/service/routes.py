@@ -1,11 +1,12 @@
 """What each call of the programming interface does."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from starlette.responses import PlainTextResponse, Response
 
-from ossb.campaigns import Told, Unknown
+from ossb.campaigns import Conflict, Told, Unknown
 from ossb.errors import InputError
 from ossb.fields import integer, number, text
 from ossb.instances import from_dict
@@ -165,7 +166,8 @@ async def add_arm(call: Call) -> Response:
         made: int = call.service.registry.campaign(call.name).add_arm(arm, wanted)
         return made
 
-    made = await call.work(add)
+    with _naming("number"):
+        made = await call.work(add)
     call.service.registry.changed(call.name)
     return document({"arm": made}, 201)
 
@@ -203,7 +205,8 @@ async def import_rows(call: Call) -> Response:
         count = campaign.import_rows(rows, source, after, once)
         return {"rows": count, "events": campaign.number}
 
-    taken = await call.work(take_in)
+    with _naming("after"):
+        taken = await call.work(take_in)
     call.service.registry.changed(call.name)
     return document(taken)
 
@@ -290,6 +293,15 @@ PLAIN = {
     ("GET", "/metrics"): Route(metrics, "read"),
     ("GET", "/openapi.json"): Route(openapi, None),
 }
+
+
+@contextmanager
+def _naming(field: str) -> Iterator[None]:
+    """Name the field by which a call said where it stands, where the campaign stands elsewhere."""
+    try:
+        yield
+    except Conflict as error:
+        raise Refusal(409, "conflict", str(error), field) from None
 
 
 def _instance(keys: dict[str, Any]) -> Any:
