@@ -207,6 +207,28 @@ def test_a_second_process_is_refused(tmp_path):
     open_storage(f"sqlite:///{path}").close()
 
 
+def test_an_event_that_comes_while_the_end_is_read_is_no_damage(tmp_path, monkeypatch):
+    """A reader that takes it for damage reads every event of every campaign."""
+    store = open_storage(f"sqlite:///{tmp_path / 'campaigns.db'}")
+    events = chain(2)
+    append(store, "a", events[:1]).result()
+    usual, seen = store._rows, []
+
+    def rows(query, values=()):
+        found = usual(query, values)
+        if not seen:
+            seen.append(query)
+            append(store, "a", events[1:]).result()  # just after the first look
+        return found
+
+    monkeypatch.setattr(store, "_rows", rows)
+    monkeypatch.setattr(store, "_salvaged", lambda *_: pytest.fail("everything is read"))
+    found = list(store.read("a", 1))
+    assert found in ([], events[1:])
+    assert list(store.read("a", 1)) == events[1:]
+    store.close()
+
+
 def test_a_link_has_the_lock_of_what_it_points_at(tmp_path):
     path, link = tmp_path / "campaigns.db", tmp_path / "elsewhere" / "link.db"
     link.parent.mkdir()

@@ -160,11 +160,12 @@ class SQLiteStorage:
         )
         while True:  # by pages: a reader that dawdles must not hold the log back
             try:
+                end = min(until, self.last(name))  # before the rows: more may come meanwhile
                 rows = self._rows(query, (name, after, until, PAGE))
             except Corrupt:
                 yield from self._salvaged(name, after, until)
                 raise
-            found = rows[0][0] == after + 1 if rows else after >= min(until, self.last(name))
+            found = rows[0][0] == after + 1 if rows else after >= end
             if not found:  # a damaged key has led the search astray
                 yield from self._salvaged(name, after, until)
                 return
