@@ -16,6 +16,7 @@ from ossb.service import page
 from ossb.service.answers import Refusal, refusal
 from ossb.service.call import Call
 from ossb.service.imports import Imports
+from ossb.service.lanes import Lanes
 from ossb.service.logs import LOG, say
 from ossb.service.metrics import Metrics
 from ossb.service.registry import Registry
@@ -24,8 +25,9 @@ from ossb.service.threads import Threads
 from ossb.service.tokens import Grant, Tokens
 
 LOOPBACK = re.compile(r"(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?", re.ASCII)
-THREADS = 64
-THREADS_SHARED = 24  # each holds a connection, and a PostgreSQL server has a hundred
+THREADS, PER_CAMPAIGN = 64, 16
+# each holds a connection, and a PostgreSQL server has a hundred
+THREADS_SHARED, PER_CAMPAIGN_SHARED = 24, 8
 REFRESH = 2.0  # seconds between looks for tokens that another server made or revoked
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; "
@@ -55,8 +57,9 @@ class Service:
         self.stopping = False
         self._local = local
         self._looked = time.monotonic()
-        threads = THREADS_SHARED if storage.shared else THREADS
-        self._threads = Threads(threads)
+        self._threads = Threads(THREADS_SHARED if storage.shared else THREADS)
+        self._lanes = Lanes(self._threads, PER_CAMPAIGN_SHARED if storage.shared else PER_CAMPAIGN)
+        self.aside = Threads(1)  # for what must not wait for any campaign
 
     def warm(self) -> None:
         """Open the campaigns aside, so that the first to ask for one need not wait."""
@@ -78,6 +81,7 @@ class Service:
     def close(self) -> None:
         """Let the threads and the store go."""
         self._threads.shutdown()
+        self.aside.shutdown()
         self.registry.storage.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -135,7 +139,7 @@ class Service:
                 self.check_campaign(grant, name)
             elif request.url.path == "/metrics":
                 self.check_campaign(grant, "")
-        return await route.handler(Call(request, name, grant, self._threads.run, self))
+        return await route.handler(Call(request, name, grant, self._lanes.run, self))
 
     async def _grant(self, request: Request, route: Route) -> Grant:
         """What the caller may do; a refusal where a token is needed and none is good."""
@@ -160,7 +164,7 @@ class Service:
         """See which tokens other servers made or revoked, where there may be others."""
         if self.registry.storage.shared and time.monotonic() - self._looked > REFRESH:
             self._looked = time.monotonic()
-            await self._threads.run(self.tokens.refresh)
+            await self.aside.run(self.tokens.refresh)
 
     def check_campaign(self, grant: Grant, name: str) -> None:
         """Refuse what is not of the one campaign that a token is for."""

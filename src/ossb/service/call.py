@@ -39,7 +39,7 @@ class Call:
 
     async def work(self, make: Callable[..., T], *arguments: Any) -> T:
         """Do something that may take its time, off the event loop."""
-        answer: T = await self._run(make, *arguments)
+        answer: T = await self._run(self.name, make, *arguments)
         return answer
 
     def header(self, name: str) -> str | None:

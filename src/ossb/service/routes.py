@@ -255,12 +255,12 @@ async def revoke_token(call: Call) -> Response:
 
 
 async def health(call: Call) -> Response:
-    await call.work(call.service.registry.storage.last, "")
+    await call.service.aside.run(call.service.registry.storage.last, "")
     return document({"status": "ok"})
 
 
 async def metrics(call: Call) -> Response:
-    count = len(await call.work(call.service.registry.names))
+    count = len(await call.service.aside.run(call.service.registry.names))
     return PlainTextResponse(
         call.service.metrics.text(count), media_type="text/plain; version=0.0.4"
     )

@@ -1,0 +1,86 @@
+"""Who gets a thread."""
+
+import asyncio
+import threading
+
+import httpx
+import pytest
+
+from ossb.service.lanes import Lanes
+from ossb.service.threads import Threads
+from service_calls import BODY
+
+LONG = 20  # seconds that only what hangs takes
+
+
+def test_one_name_leaves_threads_to_the_others():
+    threads, gate = Threads(4), threading.Event()
+    lanes = Lanes(threads, 2)
+
+    async def use():
+        busy = [asyncio.ensure_future(lanes.run("busy", gate.wait, LONG)) for _ in range(20)]
+        assert await asyncio.wait_for(lanes.run("other", lambda x: x + 1, 6), LONG) == 7
+        with pytest.raises(KeyError):
+            await lanes.run("other", {}.__getitem__, "none")
+        gate.set()
+        assert await asyncio.gather(*busy) == [True] * 20
+
+    asyncio.run(use())
+    threads.shutdown()
+    assert not lanes._gates
+    assert not lanes._inside
+
+
+def test_who_leaves_while_waiting_keeps_no_place():
+    threads, gate = Threads(4), threading.Event()
+    lanes = Lanes(threads, 1)
+
+    async def use():
+        first = asyncio.ensure_future(lanes.run("busy", gate.wait, LONG))
+        gone = asyncio.ensure_future(lanes.run("busy", gate.wait, LONG))
+        await asyncio.sleep(0)
+        gone.cancel()
+        gate.set()
+        assert await first
+        assert await asyncio.wait_for(lanes.run("busy", lambda: 7), LONG) == 7
+
+    asyncio.run(use())
+    threads.shutdown()
+    assert not lanes._gates
+
+
+def test_a_busy_campaign_keeps_nobody_from_the_others(campaign):
+    campaign.post("/v1/campaigns", {**BODY, "name": "second"})
+    journal = campaign.service.registry.campaign("first")._journal
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with journal.look():
+            held.set()
+            done.wait(LONG)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(LONG)
+
+    async def use():
+        transport = httpx.ASGITransport(campaign.service)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            calls = [client.post("/v1/campaigns/first/ask", json={}) for _ in range(100)]
+            calls += [client.get("/v1/campaigns?brief=true") for _ in range(30)]
+            waiting = [asyncio.ensure_future(call) for call in calls]
+            await asyncio.sleep(0.1)
+            for path in ("/healthz", "/metrics", "/v1/campaigns/second"):
+                answer = await asyncio.wait_for(client.get(path), LONG / 2)
+                assert answer.status_code == 200
+            asked = client.post("/v1/campaigns/second/ask", json={})
+            assert (await asyncio.wait_for(asked, LONG / 2)).status_code == 200
+            assert not any(call.done() for call in waiting)
+            done.set()
+            assert {answer.status_code for answer in await asyncio.gather(*waiting)} == {200}
+
+    try:
+        campaign.loop.run_until_complete(use())
+    finally:
+        done.set()
+        holder.join()
