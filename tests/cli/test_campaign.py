@@ -62,6 +62,22 @@ def test_ask_tell_show(campaign):
     assert "arm " in campaign.out
 
 
+@pytest.mark.parametrize("depth", [21, 970, 3000])
+def test_what_is_nested_too_deeply(campaign, depth):
+    campaign("ask", "first", "--json")
+    id_ = json.loads(campaign.out)["decisions"][0]["id"]
+    deep = "[" * depth + "]" * depth
+    for command, field in (
+        (("tell", "first", id_, deep), "observation"),
+        (("tell", "first", id_, "[" * depth), "observation"),
+        (("add-arm", "first", f'{{"name": {deep}}}'), "arm"),
+        (("create", "deep", campaign.instance, "--policy", f"hgl:front={deep}"), "front"),
+    ):
+        assert campaign(*command) == 2
+        assert campaign.err.startswith(f"ossb: `{field}` must be ")
+        assert campaign.err.count("\n") == 1
+
+
 def test_ask_among_some(campaign):
     assert campaign("ask", "first", "-n", 3, "--available", "1", "--json") == 0
     assert {entry["arm"] for entry in json.loads(campaign.out)["decisions"]} == {1}

@@ -7,6 +7,7 @@ import typer
 
 from ossb.cli.completing import policy_names
 from ossb.cli.storage import PLACES, STORAGE, campaigns
+from ossb.cli.typed import typed
 from ossb.words import counted
 
 app = typer.Typer(
@@ -182,7 +183,7 @@ def tell(
     from ossb.errors import InputError
 
     try:
-        value = encoder.loads(observation)
+        value = typed(observation)
     except ValueError:
         raise InputError("observation", "be a number or a list of numbers", observation) from None
     with campaigns(storage, token) as store:
@@ -236,7 +237,7 @@ def add_arm(
     from ossb.errors import InputError
 
     try:
-        brought = encoder.loads(arm)
+        brought = typed(arm)
     except ValueError:
         brought = None
     if not isinstance(brought, dict):
@@ -356,7 +357,7 @@ def _policy(text: str) -> dict[str, Any]:
         if not equals or key in chosen:
             raise InputError("policy", "be NAME[:key=value,...]", text)
         try:
-            chosen[key] = encoder.loads(value)
+            chosen[key] = typed(value)
         except ValueError:
             chosen[key] = value
     return chosen
