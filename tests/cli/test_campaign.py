@@ -214,6 +214,21 @@ def test_tokens(campaign, ossb, tmp_path):
     assert len(json.loads(ossb.out)) == 1
 
 
+def test_a_file_that_is_not_there_is_said_and_not_made(campaign, ossb, tmp_path):
+    mistyped = tmp_path / "stroe.db"
+    for command in (
+        ("campaign", "list"),
+        ("campaign", "show", "first"),
+        ("token", "list"),
+        ("token", "revoke", "x"),
+    ):
+        assert ossb(*command, "--storage", f"sqlite:///{mistyped}") == 2
+        said = f"ossb: `storage` must be a file that is there, got sqlite:///{mistyped}"
+        assert ossb.err.startswith(said[:80])
+        assert ossb.out == ""
+    assert not list(tmp_path.glob("stroe*"))
+
+
 def test_tokens_are_listed_and_revoked(campaign, ossb):
     for scope in ("admin", "read"):
         assert ossb("token", "create", "--scope", scope) == 0

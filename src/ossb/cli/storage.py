@@ -172,14 +172,20 @@ def campaigns(storage: str, token: str | None, make: bool = False) -> Iterator[C
 
 
 @contextmanager
-def opened(storage: str, token: str | None, make: bool = True) -> Iterator[tuple[Any, Any]]:
-    """A store of this process, or else the client of the service that has it."""
+def opened(storage: str, token: str | None, make: bool) -> Iterator[tuple[Any, Any]]:
+    """A store of this process, or else the client of the service that has it.
+
+    A file that is not there is made only to ``make`` something in it.  Until then the usual one
+    is as good as empty, and another one is a mistake.
+    """
     if not is_service(storage):
         check_store(storage, PLACES)
         from ossb.campaigns import InUse, open_storage
 
         file = Path(storage.removeprefix(SQLITE))
         absent = storage.startswith(SQLITE) and not make and not file.exists()
+        if absent and storage != STORAGE:
+            raise InputError("storage", "be a file that is there", storage)
         try:
             store = open_storage("memory://" if absent else storage)
         except InUse as taken:

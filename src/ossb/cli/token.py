@@ -34,7 +34,7 @@ def create(
 
     Example: ossb token create --scope write --campaign prices
     """
-    with opened(storage, token) as (store, client):
+    with opened(storage, token, make=True) as (store, client):
         if store is None:
             made = client.create_token(scope, campaign)
         else:
@@ -53,7 +53,7 @@ def list_(storage: Where = STORAGE, token: Token = None, json: Json = False) -> 
 
     Example: ossb token list
     """
-    with opened(storage, token) as (store, client):
+    with opened(storage, token, make=False) as (store, client):
         found = client.tokens() if store is None else _tokens(store).listed()
     if json:
         typer.echo(encoder.dumps(found, indent=2, ensure_ascii=False))
@@ -85,7 +85,7 @@ def revoke(
 
     Example: ossb token revoke ID
     """
-    with opened(storage, token) as (store, client):
+    with opened(storage, token, make=False) as (store, client):
         if store is None:
             client.revoke_token(id)
         else:
