@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Self
 
+import numpy as np
+
 from ossb.campaigns import looking
 from ossb.campaigns.asking import Available, Players, choose, left_out_of, refuse_others
 from ossb.campaigns.card import card, line
@@ -261,8 +263,7 @@ class Campaign(Changes):
 
     def leader(self) -> int | list[int] | None:
         """The same; None where nothing was told of the arms that may be played."""
-        view = self._view()
-        return looking.leader(view) if view.tally.counts.any() else None
+        return looking.known_leader(self._view())
 
     def stop(self, delta: float = DELTA) -> dict[str, Any]:
         """Whether the leader is the best arm with confidence 1 − delta.
@@ -333,6 +334,17 @@ class Campaign(Changes):
         """Phases and, given the arms' gaps, regret along the decisions, in a few bins."""
         with self._journal.look() as state:
             return timeline(state, integer(bins, "bins", least=1), gaps)
+
+    def moment(self, bins: int = 60) -> looking.Moment:
+        """All that can be said about where the campaign stands, of one moment."""
+        with self._journal.look() as state:
+            told = state.decisions.status == TOLD
+            return looking.Moment(
+                described(state, self._clock()),
+                self._view_of(state),
+                timeline(state, integer(bins, "bins", least=1), None),
+                np.where(told, state.decisions.arm, np.int32(-1)),
+            )
 
     def ids_in(self, events: Sequence[Event]) -> list[list[str]]:
         """The ids of the decisions that each of some events on disk is about."""

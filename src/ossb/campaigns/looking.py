@@ -34,6 +34,23 @@ class View(NamedTuple):
     met: Sequence[Items] = ()  # the arms, where they are not listed
 
 
+class Moment(NamedTuple):
+    """A campaign as it stood after one event, to look at without the lock."""
+
+    stands: dict[str, Any]  # as it is described
+    view: View
+    course: dict[str, Any]  # the timeline, without regret
+    played: np.ndarray  # int32 (n_decisions,), the arm of each that was told, -1 for the others
+
+    def timeline(self, gaps: Sequence[float | None] | None) -> dict[str, Any]:
+        """Phases and, given the arms' gaps, regret along the decisions, in a few bins."""
+        if gaps is None:
+            return self.course
+        prices = np.array([*(gap or 0.0 for gap in gaps), 0.0])  # the last for what was not told
+        spent = np.cumsum(prices[self.played])
+        return {**self.course, "regret": [float(spent[end - 1]) for end in self.course["ends"]]}
+
+
 def plain(arm: Any) -> int | list[int]:
     """An arm as it is written."""
     return [int(item) for item in arm] if isinstance(arm, tuple | list) else int(arm)
@@ -48,6 +65,11 @@ def leader(view: View) -> int | list[int]:
     else:
         arm = instance.arm_at(_position_of_leader(instance, view.tally))
     return plain(arm if player.whole else player.outer(arm))
+
+
+def known_leader(view: View) -> int | list[int] | None:
+    """The same; None where nothing was told of the arms that may be played."""
+    return leader(view) if view.tally.counts.any() else None
 
 
 def _position_of_leader(instance: Any, tally: Tally) -> int:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ossb.campaigns import Campaign, Corrupt, Unavailable
+from ossb.campaigns.campaign import GAP
+from ossb.campaigns.looking import Moment, known_leader, rates_at_estimate, stopping
 from ossb.errors import OssbError
 from ossb.service.logs import LOG
 
@@ -35,35 +37,40 @@ def summary(campaign: Campaign, delta: float = 0.05) -> dict[str, Any]:
     regret over the decisions, in a few bins.  Of a set of arms that are not listed the most
     played ones are shown.
     """
-    stands = campaign.describe()
-    rates = _rates(campaign, stands)
+    return summary_at(campaign.moment(BINS), delta)
+
+
+def summary_at(moment: Moment, delta: float) -> dict[str, Any]:
+    """The same, of one moment: what is worked out belongs to what is shown beside it."""
+    stands = moment.stands
+    rates = _rates(moment)
     gaps = rates.pop("gaps", None)
     told_for = None
     if gaps is not None:
-        pairs = zip(stands["plays"], gaps, strict=False)  # arms may be met meanwhile
+        pairs = zip(stands["plays"], gaps, strict=True)
         told_for = sum(plays * gap for plays, gap in pairs if gap is not None)
     value = rates["value"]
     promised = None if value is None else value * math.log(stands["rounds"] + 1)
     found = {
         **stands,
-        "leader": campaign.leader(),
+        "leader": known_leader(moment.view),
         "rates": rates,
-        "stop": campaign.stop(delta),
+        "stop": stopping(moment.view, delta),
         "exploration": {"regret": told_for, "bound": promised, "gaps": gaps},
-        "timeline": campaign.timeline(BINS, gaps),
+        "timeline": moment.timeline(gaps),
     }
     return most_played(found)
 
 
-def _rates(campaign: Campaign, stands: dict[str, Any]) -> dict[str, Any]:
+def _rates(moment: Moment) -> dict[str, Any]:
     """To a rough gap where the solver takes seconds, and not at all where it takes minutes."""
-    most = SLOW_SETS.get(stands["instance"].get("arm_set", ""))
+    most = SLOW_SETS.get(moment.stands["instance"].get("arm_set", ""))
     if most is None:
-        return campaign.rates()
-    if len(stands["components"]["counts"]) > most:
+        return rates_at_estimate(moment.view, GAP)
+    if len(moment.stands["components"]["counts"]) > most:
         reason = f"rates of more than {most} items are for `Campaign.rates` in Python"
         return {"value": None, "rates": None, "reason": reason}
-    return campaign.rates(ROUGH)
+    return rates_at_estimate(moment.view, ROUGH)
 
 
 def most_played(found: dict[str, Any]) -> dict[str, Any]:
@@ -106,8 +113,8 @@ def listed(names: Iterable[str], look: Callable[[str], dict[str, Any]]) -> list[
 
 def short(campaign: Campaign) -> dict[str, Any]:
     """A campaign in a list of them, without what takes time to work out."""
-    stands = campaign.describe()
-    return _entry({**stands, "leader": campaign.leader()})
+    moment = campaign.moment()
+    return _entry({**moment.stands, "leader": known_leader(moment.view)})
 
 
 def judged(found: dict[str, Any]) -> dict[str, Any]:

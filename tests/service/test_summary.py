@@ -1,0 +1,48 @@
+"""Where a campaign stands, in one document."""
+
+import pytest
+
+from ossb.campaigns import Campaign, looking
+from ossb.service.summary import short, summary
+
+TWO = {"structure": "classical", "observation": "gaussian", "n_arms": 2}
+
+
+@pytest.fixture
+def campaign():
+    return Campaign.open("memory://", "first", instance=TWO, policy="ucb1")
+
+
+def told(campaign, arm, value):
+    (decision,) = campaign.ask(available=[arm])
+    campaign.tell(decision.id, value)
+
+
+def test_a_document_is_of_one_moment(campaign, monkeypatch):
+    for arm, value in ((0, 1.0), (0, 1.0), (1, 0.0)):
+        told(campaign, arm, value)
+    whole = looking.bound
+
+    def bound(instance, gap):
+        for _ in range(3):  # while rates are worked out the other arm takes the lead
+            told(campaign, 1, 100.0)
+        return whole(instance, gap)
+
+    monkeypatch.setattr(looking, "bound", bound)
+    found = summary(campaign)
+    assert found["means"] == [1.0, 0.0]
+    assert found["leader"] == found["rates"]["best_arm"] == 0
+    assert found["stop"]["statistic"] < 10
+    assert found["rounds"] == found["timeline"]["rounds"][-1] == 3
+    assert found["timeline"]["ends"] == [1, 2, 3]
+    assert found["timeline"]["regret"] == [0.0, 0.0, 1.0]
+    assert found["exploration"]["regret"] == 1.0
+    assert summary(campaign)["leader"] == short(campaign)["leader"] == 1
+
+
+def test_what_is_not_told_costs_nothing(campaign):
+    told(campaign, 0, 1.0)
+    told(campaign, 1, 0.0)
+    campaign.ask(2, available=[1])
+    assert summary(campaign)["timeline"]["regret"] == [0.0, 1.0, 1.0, 1.0]
+    assert campaign.timeline(60, [0.0, 1.0]) == summary(campaign)["timeline"]
