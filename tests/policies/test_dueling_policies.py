@@ -250,6 +250,8 @@ def test_every_pair_comes_first_even_if_nothing_is_told(name):
     [
         ("rmed1", {"scale": -1.0}, "scale"),
         ("rmed1", {"power": -1.0}, "power"),
+        ("rmed1", {"power": 10**6}, "power"),
+        ("rmed2", {"power": 1e308}, "power"),
         ("rmed2", {"alpha": 0.0}, "alpha"),
         ("double-thompson", {"alpha": 0.0}, "alpha"),
         ("rucb", {"alpha": -0.5}, "alpha"),
@@ -258,6 +260,11 @@ def test_every_pair_comes_first_even_if_nothing_is_told(name):
 def test_parameters_out_of_range_are_refused(name, parameters, field):
     with pytest.raises(InputError, match=field):
         policy(name, CASES["ordered"], **parameters)
+
+
+def test_a_whole_power_is_a_power():
+    assert policy("rmed1", CASES["ordered"], power=10).slack == pytest.approx(0.3 * 3.0**10)
+    assert policy("rmed2", CASES["ordered"], scale=0, power=2).slack == 0.0
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -25,6 +25,8 @@ from ossb.policies.turns import LAST, Turn, begin_turn, new_turn, next_in_turn, 
 from ossb.records import record
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
+STEEPEST = 10.0  # power of K: 1.01 in the paper, and doubles hold 10³⁰⁸
+
 
 class RmedMemory(NamedTuple):
     """The evidence, and the turn."""
@@ -113,9 +115,9 @@ def slack_of(n_items: int, scale: float, power: float) -> float:
     """f(K)."""
     if not 0 <= scale < math.inf:
         raise InputError("scale", "be non-negative", scale)
-    if not 0 <= power < math.inf:
-        raise InputError("power", "be non-negative", power)
-    return float(scale * n_items**power)
+    if not 0 <= power <= STEEPEST:
+        raise InputError("power", f"lie in [0, {STEEPEST:g}]", power)
+    return float(scale) * float(n_items) ** float(power)
 
 
 def build(instance: Any, scale: float, power: float) -> Rmed1:
