@@ -145,6 +145,20 @@ def test_what_does_not_fit_is_refused():
     listed = Combinatorial(feedback="semi_bandit", arms=[[1, 0], [0, 1]], phi=[0.1, 0.2])
     with pytest.raises(InputError, match="given by an arm_set"):
         policy("aescb", listed)
-    for parameters, field in [({"levels": 0}, "levels"), ({"c": -1.0}, "c")]:
-        with pytest.raises(InputError, match=field):
+    for parameters, field in [
+        ({"levels": 0}, "levels"),
+        ({"levels": 10**12}, "levels"),
+        ({"c": -1.0}, "c"),
+        ({"c": 1e308}, "c"),
+    ]:
+        with pytest.raises(InputError, match=f"`{field}` must"):
             policy("aescb", instance("m_sets", 0), **parameters)
+
+
+def test_there_are_fewer_budgets_for_many_items():
+    """The table of the dynamic program has a place for each item, size and budget."""
+    many = Combinatorial(feedback="semi_bandit", arm_set="m_sets", n_items=4000, size=2000)
+    assert policy("aescb", many).levels == 200
+    with pytest.raises(InputError, match="`levels` must be at most 200 for 4000 items, got 201"):
+        policy("aescb", many, levels=201)
+    assert policy("aescb", instance("m_sets", 0), levels=100_000).levels == 100_000

@@ -180,7 +180,7 @@ def test_what_does_not_fit_is_refused():
     ]:
         with pytest.raises(InputError, match=why):
             policy("escb", instance)
-    for parameters, field in [({"version": 3}, "version"), ({"c": -1.0}, "c")]:
+    for parameters, field in [({"version": 3}, "version"), ({"c": -1.0}, "c"), ({"c": 1e9}, "c")]:
         with pytest.raises(InputError, match=field):
             policy("escb", BERNOULLI, **parameters)
     with pytest.raises(InputError, match="be 1 for poisson"):

@@ -28,6 +28,7 @@ from ossb.fields import integer
 from ossb.graves_lai.semi_bandit.index import maximize_index
 from ossb.policies.base import Kind
 from ossb.policies.budgeted import within_budgets
+from ossb.policies.escb import check_weight
 from ossb.policies.items import (
     SEMI_BANDIT,
     TableMemory,
@@ -38,6 +39,9 @@ from ossb.policies.items import (
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 NODES = 40  # of the search where there is no dynamic program
+LEVELS = 200
+MOST_LEVELS = 100_000
+CELLS = 10**9  # of the dynamic program: a byte each
 
 
 @dataclass(frozen=True)
@@ -93,23 +97,22 @@ class Aescb:
 
 
 def build(instance: Any, c: float, levels: int) -> Aescb:
-    if not 0 <= c < math.inf:
-        raise InputError("c", "be non-negative", c)
+    check_weight(c)
     gaussian = instance.observation == "gaussian"
     arm_set = instance.implicit_set
-    return Aescb(
-        arm_set,
-        instance.sigma * instance.sigma if gaussian else 0.25,
-        len(arm_set.maximize(np.ones(arm_set.n_items))),
-        c,
-        integer(levels, "levels", least=1),
-    )
+    size = len(arm_set.maximize(np.ones(arm_set.n_items)))
+    most = max(LEVELS, min(MOST_LEVELS, CELLS // (arm_set.n_items * (size + 1))))
+    levels = integer(levels, "levels", least=1)
+    if levels > most:
+        raise InputError("levels", f"be at most {most} for {arm_set.n_items} items", levels)
+    proxy = instance.sigma * instance.sigma if gaussian else 0.25
+    return Aescb(arm_set, proxy, size, c, levels)
 
 
 AESCB = Kind(
     name="aescb",
     build=build,
-    parameters={"c": 0.0, "levels": 200},
+    parameters={"c": 0.0, "levels": LEVELS},
     structures=SEMI_BANDIT,
     reference="Cuvelier, Combes and Gourdin (2021), POMACS 5(1)",
     fits=through_oracle,

@@ -40,7 +40,14 @@ from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 GOLDEN = 0.6180339887498949
 CLOSE = 1e-6  # step in ln λ at which it has converged: the index is off by its square
 LONGEST = 250  # steps of ln λ, by 1 each
+HEAVIEST = 1e6  # weight of ln ln t: 4 in the analysis
 FARTHEST = 100.0  # |ln λ| beyond which no data lead; the least bound may lie at λ = 0
+
+
+def check_weight(c: float) -> None:
+    """Refuse a weight of m ln ln t that nobody can mean."""
+    if not 0 <= c <= HEAVIEST:
+        raise InputError("c", f"lie in [0, {HEAVIEST:g}]", c)
 
 
 class EscbMemory(NamedTuple):
@@ -123,8 +130,7 @@ class Escb(NamedTuple):
     c: float
 
     def _check(self) -> None:
-        if not 0 <= self.c < math.inf:
-            raise InputError("c", "be non-negative", self.c)
+        check_weight(self.c)
 
     def start(self) -> EscbMemory:
         return EscbMemory(np.ones(self.starts.shape[0] - 1))
