@@ -150,6 +150,11 @@ def test_what_does_not_fit_is_refused():
     for problem, why in [(listed, "given by an arm_set"), (counted, "is for gaussian")]:
         with pytest.raises(InputError, match=why):
             policy("glpg", problem)
-    for parameters, field in [({"epsilon": -1.0}, "epsilon"), ({"gamma": -1.0}, "gamma")]:
-        with pytest.raises(InputError, match=field):
+    for parameters, field in [
+        ({"epsilon": -1.0}, "epsilon"),
+        ({"gamma": -1.0}, "gamma"),
+        ({"gamma": 1e308}, "gamma"),
+        ({"iterations": 10**9}, "iterations"),
+    ]:
+        with pytest.raises(InputError, match=f"`{field}` must"):
             policy("glpg", instance("m_sets", 0), **parameters)

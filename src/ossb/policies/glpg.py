@@ -32,6 +32,8 @@ from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 LEVELS = 200  # budgets of the separation
 PACE = 1.1  # growth of the rounds between two solutions
+MOST_STEPS = 1000  # of a solution, which an ask waits for
+LARGEST = 1e6  # shares and surpluses of exploration
 
 
 class GlpgMemory(NamedTuple):
@@ -110,9 +112,11 @@ class Glpg:
 
 def build(instance: Any, epsilon: float, gamma: float, iterations: int) -> Glpg:
     for value, field in ((epsilon, "epsilon"), (gamma, "gamma")):
-        if not 0 <= value < math.inf:
-            raise InputError(field, "be non-negative", value)
+        if not 0 <= value <= LARGEST:
+            raise InputError(field, f"lie in [0, {LARGEST:g}]", value)
     steps = integer(iterations, "iterations")
+    if steps > MOST_STEPS:
+        raise InputError("iterations", f"be at most {MOST_STEPS}", steps)
     return Glpg(instance.implicit_set, instance.sigma, epsilon, gamma, steps)
 
 
