@@ -291,10 +291,13 @@ class Campaign(Changes):
         with self._journal.look() as state:
             return described(state, self._clock())
 
-    def standing(self) -> dict[str, Any]:
-        """How many decisions are pending, and how many have become what, by now."""
+    def standing(self) -> tuple[str, dict[str, Any]]:
+        """How many decisions are pending, and how many have become what, by now.
+
+        With the digest of the newest event, which says whether something happened since.
+        """
         with self._journal.look() as state:
-            return standing(state, self._clock())
+            return state.digest, standing(state, self._clock())
 
     def __repr__(self) -> str:
         """By what was last seen: it is shown by debuggers, and without its store too."""
@@ -320,12 +323,14 @@ class Campaign(Changes):
         """
         start = integer(start, "start", least=-(2**62))
         limit = None if limit is None else integer(limit, "limit")
-        with self._journal.look() as state:
+
+        def look(state: State) -> list[dict[str, Any]]:
             total = len(state.decisions)
             first = max(0, total + start) if start < 0 else min(start, total)
             last = total if limit is None else min(total, first + limit)
-            entries = told_of(state, first, last - first, self._clock())
-        self._journal.settle()
+            return told_of(state, first, last - first, self._clock())
+
+        entries = self._journal.seen(look)
         return with_lists(entries, lambda low, high: self._storage.read(self.name, low - 1, high))
 
     def timeline(
@@ -336,15 +341,20 @@ class Campaign(Changes):
             return timeline(state, integer(bins, "bins", least=1), gaps)
 
     def moment(self, bins: int = 60) -> looking.Moment:
-        """All that can be said about where the campaign stands, of one moment."""
-        with self._journal.look() as state:
+        """All that can be said about where the campaign stands, of one moment that is on disk."""
+        bins = integer(bins, "bins", least=1)
+
+        def look(state: State) -> looking.Moment:
             told = state.decisions.status == TOLD
             return looking.Moment(
+                state.digest,
                 described(state, self._clock()),
                 self._view_of(state),
-                timeline(state, integer(bins, "bins", least=1), None),
+                timeline(state, bins, None),
                 np.where(told, state.decisions.arm, np.int32(-1)),
             )
+
+        return self._journal.seen(look)
 
     def ids_in(self, events: Sequence[Event]) -> list[list[str]]:
         """The ids of the decisions that each of some events on disk is about."""

@@ -68,6 +68,20 @@ class Journal:
             self._refresh()
             yield self._state
 
+    def seen(self, look: Callable[[State], T]) -> T:
+        """What a look at the state shows, once all that it rests on is on disk.
+
+        Looked at again where the store refused some of it.
+        """
+        while True:
+            with self.look() as state:
+                found, waiting = look(state), self._last
+            if waiting is None:
+                return found
+            wait([waiting])
+            if waiting.exception() is None:
+                return found
+
     @contextmanager
     def remembered(self) -> Iterator[State]:
         """The state as it was last seen, for which the store is not needed."""

@@ -37,6 +37,7 @@ class View(NamedTuple):
 class Moment(NamedTuple):
     """A campaign as it stood after one event, to look at without the lock."""
 
+    digest: str  # of that event
     stands: dict[str, Any]  # as it is described
     view: View
     course: dict[str, Any]  # the timeline, without regret

@@ -10,7 +10,7 @@ from ossb.campaigns import Campaign, Storage
 from ossb.campaigns.definition import create, definition, label
 from ossb.campaigns.journal import no_campaign
 from ossb.errors import InputError
-from ossb.service.summary import summary
+from ossb.service.summary import BINS, summary_at
 from ossb.service.tokens import campaign_names
 from ossb.structures.base import Instance
 
@@ -27,7 +27,8 @@ class Registry:
         self._open: dict[str, Campaign] = {}
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
-        self._pages: dict[str, tuple[tuple[int, float], dict[str, Any]]] = {}
+        # by the digest of the newest event: a number may become another event's
+        self._pages: dict[str, tuple[tuple[str, float], dict[str, Any]]] = {}
         self._waiting: dict[str, asyncio.Event] = {}
         self._turns: dict[str, asyncio.Lock] = {}
 
@@ -67,12 +68,14 @@ class Registry:
         """Where a campaign stands; worked out once for each state of it."""
         campaign = self.campaign(name)
         with self._alone(f"\x1f{name}"):
-            state = (campaign.number, delta)
-            kept = self._pages.get(name)
-            if kept is None or kept[0] != state:
-                kept = (state, summary(campaign, delta))
-                self._pages[name] = kept
-            return {**kept[1], **campaign.standing()}  # leases end while nothing happens
+            digest, standing = campaign.standing()
+            state, page = self._pages.get(name, (None, {}))
+            if state == (digest, delta):
+                return {**page, **standing}  # leases end while nothing happens
+            moment = campaign.moment(BINS)
+            page = summary_at(moment, delta)
+            self._pages[name] = ((moment.digest, delta), page)
+            return page
 
     def turn(self, name: str, what: str = "summary") -> asyncio.Lock:
         """Whose turn it is to work something out: those who wait must not fill the threads."""
