@@ -71,3 +71,17 @@ def test_a_campaign_that_cannot_be_played_leaves_nothing_behind(storage, clock, 
                 Campaign.open(storage, "c", instance=PLAYED["classical"][0], clock=clock)
         assert storage.last("c") == 0
         assert storage.names() == []
+
+
+@pytest.mark.parametrize("error", [OverflowError, MemoryError, ValueError, ZeroDivisionError])
+@pytest.mark.parametrize(("place", "field"), [("choose", "policy"), ("described", "instance")])
+def test_numbers_that_cannot_be_computed_with_are_bad_input(
+    storage, clock, monkeypatch, place, field, error
+):
+    def failing(*arguments):
+        raise error("too large")
+
+    monkeypatch.setattr(f"ossb.campaigns.rehearsal.{place}", failing)
+    with pytest.raises(InputError, match=f"`{field}` must .*: too large"):
+        Campaign.open(storage, "c", instance=PLAYED["classical"][0], clock=clock)
+    assert storage.names() == []
