@@ -125,3 +125,24 @@ def test_the_streams_of_a_campaign_take_turns(campaign, monkeypatch):
     campaign.loop.run_until_complete(use())
     assert len(most) >= 30
     assert max(most) == 1
+
+
+def test_what_happens_between_a_look_and_the_waiting_is_not_missed(campaign, monkeypatch):
+    monkeypatch.setattr(stream, "QUIET", 1e6)
+    registry, whole, empty = campaign.service.registry, Reader.read, []
+
+    def read(reader):
+        found = whole(reader)
+        if not found and not empty:
+            empty.append(reader)
+            registry.campaign("first").ask()
+            campaign.loop.call_soon_threadsafe(registry.changed, "first")
+        return found
+
+    monkeypatch.setattr(Reader, "read", read)
+
+    def got(message):
+        return b"event: asked" in message.get("body", b"")
+
+    campaign.loop.run_until_complete(listen(campaign.service, got))
+    assert empty

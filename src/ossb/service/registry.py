@@ -18,7 +18,7 @@ from ossb.structures.base import Instance
 class Registry:
     """Campaigns by name.
 
-    ``turn``, ``changed``, ``wake_all`` and ``wait`` are for the event loop's thread, the rest for
+    ``turn``, ``changed``, ``wake_all`` and ``news`` are for the event loop's thread, the rest for
     any.
     """
 
@@ -91,13 +91,12 @@ class Registry:
         for name in list(self._waiting):
             self.changed(name)
 
-    async def wait(self, name: str, seconds: float) -> None:
-        """Until something happens in a campaign, or the time is up."""
-        waiting = self._waiting.setdefault(name, asyncio.Event())
-        try:
-            await asyncio.wait_for(waiting.wait(), seconds)
-        except TimeoutError:
-            return
+    def news(self, name: str) -> asyncio.Event:
+        """Set once something happens in a campaign from now on.
+
+        Taken before a look, so that what happens between the look and the waiting is not missed.
+        """
+        return self._waiting.setdefault(name, asyncio.Event())
 
     def _alone(self, name: str) -> threading.Lock:
         with self._lock:

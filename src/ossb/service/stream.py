@@ -4,7 +4,9 @@ The number of an event is its id, so a browser that lost the connection, or the 
 where it was.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -48,6 +50,7 @@ async def _stream(call: Call, campaign: Campaign, after: int) -> AsyncIterator[b
     try:
         yield b"retry: 1000\n\n"
         while not service.stopping:
+            news = service.registry.news(call.name)
             try:
                 async with service.registry.turn(call.name, "events"):
                     found = await call.work(reader.read)
@@ -61,7 +64,8 @@ async def _stream(call: Call, campaign: Campaign, after: int) -> AsyncIterator[b
                 yield found
                 continue
             pause = POLL if shared else QUIET
-            await service.registry.wait(call.name, pause)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(news.wait(), pause)
             quiet += pause
             if quiet >= QUIET:
                 quiet = 0.0
