@@ -1,6 +1,7 @@
 """A campaign's journal as server-sent events: how it is read."""
 
 import asyncio
+import http.client
 import json
 import threading
 
@@ -8,9 +9,11 @@ import pytest
 
 from ossb.campaigns import Campaign
 from ossb.campaigns.ledger import Decisions
+from ossb.client import Client
 from ossb.service import stream
 from ossb.service.stream import Reader
 from service_calls import INSTANCE
+from service_process import Server
 
 LONG = 20  # seconds that only what hangs takes
 
@@ -146,3 +149,30 @@ def test_what_happens_between_a_look_and_the_waiting_is_not_missed(campaign, mon
 
     campaign.loop.run_until_complete(listen(campaign.service, got))
     assert empty
+
+
+def test_the_head_of_a_stream_has_an_end(campaign):
+    sent = []
+    campaign.loop.run_until_complete(listen(campaign.service, sent.append, method="HEAD"))
+    assert b"".join(message.get("body", b"") for message in sent) == b""
+    headers = dict(sent[0]["headers"])
+    assert sent[0]["status"] == 200
+    assert headers[b"content-type"].startswith(b"text/event-stream")
+    assert b"content-length" not in headers
+
+
+def test_a_connection_goes_on_after_the_head_of_a_stream(tmp_path, storage_url):
+    server = Server(storage_url, tmp_path / "log").start()
+    try:
+        with Client(server.url) as client:
+            client.create("first", INSTANCE, "ucb1")
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=LONG)
+        for method, path in (("HEAD", "/v1/campaigns/first/events"), ("GET", "/metrics")):
+            connection.request(method, path)
+            answer = connection.getresponse()
+            content = answer.read()
+            assert answer.status == 200
+        assert b"ossb_event_streams 0\n" in content
+        connection.close()
+    finally:
+        assert server.stop() == 0

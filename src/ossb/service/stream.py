@@ -34,10 +34,14 @@ async def events(call: Call) -> Response:
     after = call.query("after").get("after", "0")
     start = _number(after, "after") if last is None else _number(last, "Last-Event-ID")
     campaign = await call.work(service.registry.campaign, call.name)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    if call.request.method == "HEAD":
+        head = Response(None, 200, headers, "text/event-stream")
+        del head.headers["content-length"]  # a stream has none
+        return head
     if service.metrics.streams >= MOST_STREAMS:
         message = f"there are {MOST_STREAMS} event streams already"
         raise Refusal(503, "busy", message, None, {"Retry-After": "5"})
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     stream = _stream(call, campaign, start)
     return StreamingResponse(stream, headers=headers, media_type="text/event-stream")
 
