@@ -108,6 +108,23 @@ def test_a_token_of_one_campaign_sees_that_one_only(campaign, tokens):
     assert [entry["name"] for entry in seen] == ["other"]
 
 
+def test_a_token_of_one_campaign_learns_no_other_name(campaign, tokens):
+    campaign.post("/v1/campaigns", {**BODY, "name": "secret-prices"}, token=tokens[ADMIN])
+    near = "/v1/campaigns/secret-price"
+    told = campaign.get(near, token=tokens[READ]).json()["error"]
+    assert "secret-prices" in told["message"]
+    own = campaign.service.tokens.create(ADMIN, "secret-price")
+    for method, path in OF_CAMPAIGN:
+        body = {"json": {"id": "0", "observation": 1}} if path == "tell" else {}
+        call = f"{near}/{path}" if path else near
+        refused = campaign(method, call, token=own, **body)
+        assert 400 <= refused.status_code < 500
+        assert "secret-prices" not in refused.text
+    error = campaign.get(near, token=own).json()["error"]
+    assert (error["code"], error["field"]) == ("unknown_campaign", "name")
+    assert error["message"] == "there is no campaign 'secret-price'"
+
+
 def test_a_token_can_only_make_tokens_for_its_campaign(campaign, tokens):
     own = tokens["admin, own"]
     made = campaign.post("/v1/tokens", {"scope": "read"}, token=own)

@@ -36,11 +36,19 @@ class Unknown(OssbError):
     """No such campaign, decision or arm."""
 
 
-def no_campaign(storage: Storage, name: str) -> Unknown:
+class NoCampaign(Unknown):
+    """No campaign of a name, and perhaps which one is meant."""
+
+    def __init__(self, name: str, near: str = "") -> None:
+        super().__init__(f"there is no campaign {name!r}{near}")
+        self.name = name
+
+
+def no_campaign(storage: Storage, name: str) -> NoCampaign:
     """The error where a store has no campaign of a name, with the nearest one it has."""
     # journals of something else have names that cannot be printed
     names = [held for held in storage.names()[:LOOKED_THROUGH] if held.isprintable()]
-    return Unknown(f"there is no campaign {name!r}{hint(name, names)}")
+    return NoCampaign(name, hint(name, names))
 
 
 class Journal:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from ossb.campaigns import Storage
+from ossb.campaigns.journal import NoCampaign
 from ossb.errors import OssbError
 from ossb.service import page
 from ossb.service.answers import Refusal, refusal
@@ -139,7 +140,12 @@ class Service:
                 self.check_campaign(grant, name)
             elif request.url.path == "/metrics":
                 self.check_campaign(grant, "")
-        return await route.handler(Call(request, name, grant, self._lanes.run, self))
+        try:
+            return await route.handler(Call(request, name, grant, self._lanes.run, self))
+        except NoCampaign as error:
+            if grant.campaign is None:
+                raise
+            raise NoCampaign(error.name) from None  # which others there are is not for this token
 
     async def _grant(self, request: Request, route: Route) -> Grant:
         """What the caller may do; a refusal where a token is needed and none is good."""
