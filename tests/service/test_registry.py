@@ -17,7 +17,7 @@ PAIRS = {
     "observation": "bernoulli",
     "arms": [[1, 1, 0], [0, 1, 1]],
 }
-LONG = 20  # seconds that only what hangs takes
+LONG = 60  # seconds that only what hangs takes
 
 
 class Slow(MemoryStorage):

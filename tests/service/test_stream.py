@@ -15,7 +15,7 @@ from ossb.service.stream import Reader
 from service_calls import INSTANCE
 from service_process import Server
 
-LONG = 20  # seconds that only what hangs takes
+LONG = 60  # seconds that only what hangs takes
 
 
 @pytest.fixture
