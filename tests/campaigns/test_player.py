@@ -1,6 +1,7 @@
 """Slow policies are compiled aside, and then taken."""
 
 import json
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -83,6 +84,30 @@ def test_a_rehearsal_finds_out_who_needs_compiling(monkeypatch, clock, slow):
     assert (player_of(campaign)._compiling is None) == (not slow)
     with campaign._journal.look() as state:
         assert fingerprint(state) == before  # a rehearsal leaves no trace
+
+
+def test_campaigns_of_one_process_compile_one_after_the_other(monkeypatch, clock):
+    """A service that starts again may have dozens of slow ones."""
+    running, most, cached = [0], [0], set()
+
+    def compiles(instance, chosen):
+        running[0] += 1
+        most[0] = max(most[0], running[0])
+        time.sleep(0.02)
+        cached.add(chosen["name"])
+        running[0] -= 1
+
+    monkeypatch.setattr(player_module, "SLOW", -1.0)
+    monkeypatch.setattr(player_module, "compile_aside", compiles)
+    monkeypatch.setattr(Player, "_is_cached", lambda self: self._chosen["name"] in cached)
+    monkeypatch.setattr(Player, "compile", lambda self: None)
+    players = [Player(from_dict(INSTANCE), {"name": name}) for name in ("hgl", "ucb1", "imed")]
+    for player in players:
+        player.prepare()
+    for player in players:
+        player._compiling.join()
+    assert most == [1]
+    assert cached == {"hgl", "ucb1", "imed"}
 
 
 def test_the_compiling_process_compiles():

@@ -3,9 +3,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.stats import norm
 
 from ossb.families import Bernoulli, Gaussian
-from ossb.models.base import SETTLED, WEAKEST
+from ossb.models.base import NU, SETTLED, WEAKEST
 from ossb.models.classical import ClassicalModel, pooled_ratio
 from ossb.models.general import GeneralModel
 from ossb.policies import policy
@@ -65,6 +67,56 @@ def test_gains_are_near_those_of_independent_arms():
     classical.weigh(tally, reference)
     # the discount of evidence is the classical model's own
     np.testing.assert_allclose(memory.gain, reference.gain, rtol=0.35, atol=1e-12)
+
+
+CONCAVE = np.array([[1.0, -2, 1, 0, 0], [0, 1, -2, 1, 0], [0, 0, 1, -2, 1]])
+
+
+def nearest(means, counts, sigma, more):
+    """Means of the set, and more inequalities, of the largest likelihood, by a general solver."""
+    rows = np.vstack([CONCAVE, *more])
+    found = minimize(
+        lambda means_of: 0.5 * counts @ (means - means_of) ** 2,
+        means,
+        jac=lambda means_of: counts * (means_of - means),
+        constraints=[{"type": "ineq", "fun": lambda x: -rows @ x, "jac": lambda x: -rows}],
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    return found.x, found.fun / sigma**2
+
+
+def literal_gains(means, counts, sigma):
+    """The leader, ν and B of the rule, as it is written."""
+    estimate, least = nearest(means, counts, sigma, [])
+    leader = int(np.argmax(estimate))
+    gain, chances = np.zeros(means.size), 0.0
+    for j in set(range(means.size)) - {leader}:
+        beaten = np.zeros(means.size)
+        beaten[[leader, j]] = 1.0, -1.0
+        other, value = nearest(means, counts, sigma, [beaten])
+        glr, gap = value - least, estimate[leader] - estimate[j]
+        deviation = sigma * math.sqrt(1 / counts[j] + 1 / counts[leader])
+        z = math.sqrt(2 * glr)
+        each = 0.5 * ((estimate - other) / sigma) ** 2
+        factor = 0.5 * norm.pdf(z) * max(gap / z, deviation)
+        gain += factor * each / (counts @ each) * counts / (1 + counts)
+        chances += norm.sf(z)
+    return leader, 1 / (1 + chances), gain
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_gains_are_those_of_the_rule_as_written(seed):
+    rng = np.random.default_rng(seed)
+    theta, sigma = np.array([0.2, 0.6, 0.8, 0.7, 0.3]), 0.7
+    counts = rng.integers(3, 40, 5)
+    means = theta + sigma * rng.normal(size=5) / np.sqrt(counts)
+    model = Polytope(A=CONCAVE, b=[0.0] * 3, theta=theta, sigma=sigma).model()
+    memory = model.start()
+    leader, nu, gain = literal_gains(means, counts.astype(float), sigma)
+    assert model.weigh(told(means, counts), memory) == leader
+    assert memory.numbers[NU] == pytest.approx(nu, rel=1e-3)
+    assert memory.gain == pytest.approx(gain, rel=1e-2, abs=1e-3 * gain.max())
 
 
 def test_unimodal_as_a_union_has_the_same_ratios():

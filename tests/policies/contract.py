@@ -97,15 +97,14 @@ class World:
     """Draws values, and keeps the means that a transcription needs."""
 
     def __init__(self, instance, seed):
-        self.instance, self.noise = instance, np.random.default_rng(seed)
+        self.environment, self.noise = environment_of(instance), np.random.default_rng(seed)
         self.n = np.zeros(len(instance.components), int)
         self.means = np.zeros(len(instance.components))
 
     def play(self, arm):
-        shown = []
-        for component in self.instance.reveals()[arm]:
-            mean = float(self.instance.components[component])
-            value = self.instance.observed_family.sample(mean, self.noise)
+        shown, world = [], self.environment
+        for component in world.shown[slice(*world.starts[arm:][:2])].tolist():
+            value = world.family.sample(float(world.means[component]), self.noise)
             self.n[component] += 1
             # as the tally does it: ties are settled by roundings
             self.means[component] += (value - self.means[component]) / self.n[component]

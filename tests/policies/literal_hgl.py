@@ -13,7 +13,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 EXPLOIT, ESTIMATE, EXPLORE = 0, 1, 2
-LEAST_VARIANCE = 1e-12
+LEAST_VARIANCE = {"bernoulli": 1e-12, "poisson": 1e-12, "exponential": 1e-12}
 
 
 class Alternative(NamedTuple):
@@ -132,7 +132,7 @@ def family_of(instance):
         return DIVERGENCES[name](sign * p / sigma, sign * q / sigma)
 
     def variance(p):
-        return sigma**2 * max(VARIANCES[name](sign * p / sigma), LEAST_VARIANCE / sigma**2)
+        return sigma**2 * max(VARIANCES[name](sign * p / sigma), LEAST_VARIANCE.get(name, 0.0))
 
     return divergence, variance
 

@@ -29,7 +29,7 @@ def literal(instance, horizon, seed, ball, delta=0.01):
     rounds = []
     for t in range(1, horizon + 1):
         doubt = math.log(t * t / delta)
-        beta = max(128 * d * math.log(t) * doubt, (8 / 3 * doubt) ** 2)
+        beta = max(128 * d * math.log(t) * doubt, (8 / 3 * doubt) ** 2) * instance.sigma**2
         if ball == "l2":
             values = coordinates @ world.theta + math.sqrt(beta) * world.widths
         else:

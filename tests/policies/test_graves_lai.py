@@ -103,7 +103,8 @@ def test_what_it_fits():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "field"), [({"gamma": -1.0}, "gamma"), ({"growth": 1.0}, "growth")]
+    ("parameters", "field"),
+    [({"gamma": -1.0}, "gamma"), ({"growth": 1.0}, "growth"), ({"growth": 1e30}, "growth")],
 )
 def test_parameters_out_of_range_are_refused(parameters, field):
     with pytest.raises(InputError, match=field):

@@ -108,9 +108,13 @@ def test_parameters_out_of_range_are_refused(parameters, field):
         policy("solid", HARD, **parameters)
 
 
-def test_regret_is_logarithmic_where_optimism_is_not():
-    """C = 8: the last of five decades costs C ln 10 in the limit, and here at most twice that."""
-    found = simulate(OPTIMISM, ["solid:schedule=theory"], 100_000, 20, seed=1).policies[0]
+@pytest.mark.parametrize(("schedule", "times"), [("theory", 2), ("experiments", 12)])
+def test_regret_is_logarithmic_where_optimism_is_not(schedule, times):
+    """C = 8: the last of five decades costs C ln 10 in the limit, and here at most twice that.
+
+    With the steps of the experiments that is far off yet; the share of the best arm is not.
+    """
+    found = simulate(OPTIMISM, [f"solid:schedule={schedule}"], 100_000, 20, seed=1).policies[0]
     early = found.curves[:, np.searchsorted(found.checkpoints, 10_000)]
-    assert 0 < (found.regret - early).mean() < 2 * 8 * math.log(10)
+    assert 0 < (found.regret - early).mean() < times * 8 * math.log(10)
     assert found.plays[0] > 95_000

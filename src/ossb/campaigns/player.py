@@ -28,6 +28,7 @@ from ossb.tally import Decision, Tally, empty_tally, lend_means, take_back_means
 SLOW = 2e-3  # seconds of an interpreted step from which on compiling is worth it
 PATIENCE = 20  # slow steps before that
 REHEARSED = 5  # steps tried before anybody asks
+COMPILER = threading.Lock()  # one at a time: a service that starts again may want dozens
 
 
 @kernel
@@ -173,8 +174,9 @@ class Player:
             self._compiling.start()
 
     def _compile_beside(self) -> None:
-        if not self._is_cached():
-            compile_aside(self.instance.to_dict(), self._chosen)
+        with COMPILER:
+            if not self._is_cached():
+                compile_aside(self.instance.to_dict(), self._chosen)
         if self._is_cached():  # otherwise no compiler, no cache: go on as before
             self.compile()
 

@@ -43,6 +43,14 @@ class Family(Protocol):
 
     def variance(self, mean: float) -> float: ...
 
+    def positive_variance(self, mean: float) -> float:
+        """What a policy divides by: the variance, and more than 0 at the ends of the means."""
+        ...
+
+    def yardstick(self) -> float:
+        """What observations are counted in, for differences that are taken for none."""
+        ...
+
     def lowest(self) -> float:
         """The least mean there is."""
         ...

@@ -9,6 +9,8 @@ from ossb.families.excess import divergence_term, quotient
 from ossb.kernels import kernel
 from ossb.records import record
 
+LEAST_VARIANCE = 1e-12  # where only zeros, or only ones, were shown
+
 
 @kernel
 def bernoulli_kl(p: float, q: float) -> float:
@@ -94,6 +96,12 @@ class Bernoulli(NamedTuple):
         m = self.sign * mean
         return m * (1.0 - m)
 
+    def positive_variance(self, mean: float) -> float:
+        return max(self.variance(mean), LEAST_VARIANCE)
+
+    def yardstick(self) -> float:
+        return 1.0
+
     def lowest(self) -> float:
         return min(0.0, self.sign)
 
@@ -129,6 +137,12 @@ class Bounded(NamedTuple):
     def variance(self, mean: float) -> float:
         m = self.sign * mean
         return m * (1.0 - m)
+
+    def positive_variance(self, mean: float) -> float:
+        return max(self.variance(mean), LEAST_VARIANCE)
+
+    def yardstick(self) -> float:
+        return 1.0
 
     def lowest(self) -> float:
         return min(0.0, self.sign)

@@ -9,6 +9,8 @@ from ossb.families.excess import excess, log_ratio, quotient
 from ossb.kernels import kernel
 from ossb.records import record
 
+LEAST_VARIANCE = 1e-12  # where only very short times were shown
+
 
 @kernel
 def exponential_kl(p: float, q: float) -> float:
@@ -46,6 +48,12 @@ class Exponential(NamedTuple):
 
     def variance(self, mean: float) -> float:
         return mean * mean
+
+    def positive_variance(self, mean: float) -> float:
+        return max(self.variance(mean), LEAST_VARIANCE)
+
+    def yardstick(self) -> float:
+        return 1.0
 
     def lowest(self) -> float:
         return 0.0 if self.sign > 0.0 else -math.inf

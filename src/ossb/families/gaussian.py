@@ -8,6 +8,8 @@ from numpy.random import Generator
 from ossb.errors import InputError
 from ossb.records import record
 
+LEAST_VARIANCE = 1e-300  # of standard deviations whose squares doubles do not hold
+
 
 @record
 class Gaussian(NamedTuple):
@@ -31,6 +33,14 @@ class Gaussian(NamedTuple):
 
     def variance(self, mean: float) -> float:
         return self.sigma * self.sigma
+
+    def positive_variance(self, mean: float) -> float:
+        """The variance, whatever the unit; what a policy divides by."""
+        return max(self.sigma * self.sigma, LEAST_VARIANCE)
+
+    def yardstick(self) -> float:
+        """What observations are counted in, for differences that are taken for none."""
+        return self.sigma
 
     def lowest(self) -> float:
         """The least mean there is."""

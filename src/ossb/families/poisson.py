@@ -9,6 +9,8 @@ from ossb.families.excess import divergence_term, quotient
 from ossb.kernels import allocating_kernel, kernel
 from ossb.records import record
 
+LEAST_VARIANCE = 1e-12  # where only zeros were shown
+
 
 @kernel
 def poisson_kl(p: float, q: float) -> float:
@@ -47,6 +49,12 @@ class Poisson(NamedTuple):
 
     def variance(self, mean: float) -> float:
         return self.sign * mean
+
+    def positive_variance(self, mean: float) -> float:
+        return max(self.variance(mean), LEAST_VARIANCE)
+
+    def yardstick(self) -> float:
+        return 1.0
 
     def lowest(self) -> float:
         return 0.0 if self.sign > 0.0 else -math.inf

@@ -13,7 +13,6 @@ from ossb.models.improvement import DECIDED, improvement
 from ossb.records import record
 from ossb.tally import Tally, fill_untold
 
-LEAST_VARIANCE = 1e-12  # where both arms have only shown zeros
 ROUNDING = 1.0 - 1e-9
 MEAN, BEFORE, APART = 0, 1, 2  # rows of ClassicalMemory.anchors
 
@@ -227,7 +226,7 @@ class ClassicalModel(NamedTuple):
             glr = count * own + known * others
             if glr > DECIDED:
                 continue
-            variance = max(self.family.variance(pooled), LEAST_VARIANCE)
+            variance = self.family.positive_variance(pooled)
             spacing = 1.0 / count + 1.0 / known
             discount = 1.0 if self.prior > 0.0 else 1.0 / (1.0 + spacing)
             part = improvement(glr, top - mean, math.sqrt(variance * spacing), discount)

@@ -23,7 +23,6 @@ from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 
 AGREE = 1e-12  # parameters this close on an arm are the same there
-LEAST_VARIANCE = 1e-12
 FAR_AHEAD = 1e6  # rounds that a play in the opening is bought for, at least
 
 
@@ -220,5 +219,5 @@ class FiniteModel(NamedTuple):
         variance = 0.0
         for x in (leader, arm):
             count = max(tally.counts[x] + tally.pending[x], 1)
-            variance += max(self.family.variance(memory.estimate[x]), LEAST_VARIANCE) / count
+            variance += self.family.positive_variance(memory.estimate[x]) / count
         return math.sqrt(variance)

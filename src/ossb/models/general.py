@@ -30,6 +30,7 @@ from ossb.tally import Tally
 TOLERANCE = 1e-7
 KNOWN = 1e9  # weight of what the leader shows where it counts as known
 EXACT = 1e-12  # rounding of a parameter's means
+LEAST_SHARE = 1e-24  # of a variance, that a difference has at least
 DUST = 1e-100  # a rate this small is a solver's zero
 
 
@@ -175,9 +176,10 @@ class GeneralModel:
         least = self._project(tally.means, tally.counts.astype(np.float64), memory)
         leader = int(np.argmax(memory.rewards))
         memory.gain[:] = 0.0
-        spread = np.array([max(self._variance(float(m)), 1e-12) for m in memory.estimate])
+        spread = np.array([self._variance(float(m)) for m in memory.estimate])
         seen = self._means * np.sqrt(counts / spread)[:, None]
         inverse = np.linalg.pinv(seen.T @ seen, rcond=1e-12, hermitian=True)
+        floor = LEAST_SHARE * spread.max(initial=0.0)
         chances, improvements, largest = 0.0, 0.0, 0.0
         for arm, value, components in self._alternatives(
             leader, tally.means, tally.counts.astype(np.float64), None
@@ -188,7 +190,7 @@ class GeneralModel:
             rewards = self._pieces[int(memory.home[0])].rewards
             row = rewards[arm] - rewards[leader]
             pull = self._means @ (inverse @ row)
-            deviation = math.sqrt(max(float(row @ inverse @ row), 1e-24))
+            deviation = math.sqrt(max(float(row @ inverse @ row), floor))
             gap = float(memory.rewards[leader] - memory.rewards[arm])
             part = improvement(glr, gap, deviation, 1.0)
             each = self._divergence.value(memory.estimate, components)

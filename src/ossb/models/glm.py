@@ -263,7 +263,9 @@ class GlmModel(NamedTuple):
             index = 0.0
             for i in range(memory.phi.shape[0]):
                 index += memory.phi[i] * self.features[i, x]
-            memory.indices[x] = min(max(index, -LARGEST), LARGEST)
+            if self.reward_link != IDENTITY:
+                index = min(max(index, -LARGEST), LARGEST)
+            memory.indices[x] = index
             memory.bends[x] = curvature(self.observed_link, memory.indices[x], 0.0)
 
     def add_up(self, tally: Tally, expected: bool, memory: GlmLook) -> None:

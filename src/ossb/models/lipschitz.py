@@ -21,7 +21,6 @@ from ossb.models.lipschitz_fit import Fit, between, fit_lipschitz, new_fit, prof
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally, fill_untold
 
-LEAST_VARIANCE = 1e-12
 STRAIGHT = 1e-9  # relative to the longest distance: how exactly a line's distances add up
 
 
@@ -199,7 +198,7 @@ class LipschitzModel(NamedTuple):
         leader = self.lead(memory)
         theta, weights = memory.estimate, memory.weights
         chances, improvements, largest = 0.0, 0.0, 0.0
-        own = max(self.family.variance(theta[leader]), LEAST_VARIANCE) / weights[leader]
+        own = self.family.positive_variance(theta[leader]) / weights[leader]
         for j in range(self.n_arms):
             if self.distances[j, leader] <= 0.0 or j == leader:
                 continue
@@ -213,7 +212,7 @@ class LipschitzModel(NamedTuple):
             chances += part.chance
             improvements += part.expected
             largest = max(largest, part.expected)
-            variance = max(self.family.variance(theta[j]), LEAST_VARIANCE)
+            variance = self.family.positive_variance(theta[j])
             if part.tie:
                 mine = variance / weights[j]
                 memory.gain[j] += part.factor * mine / (weights[j] * (mine + own))
@@ -284,7 +283,7 @@ class LipschitzModel(NamedTuple):
         """The variance of θ̂_j: an arm is known at least as well as near arms tell."""
         least = math.inf
         for z in range(self.n_arms):
-            variance = max(self.family.variance(memory.estimate[z]), LEAST_VARIANCE)
+            variance = self.family.positive_variance(memory.estimate[z])
             deviation = self.distances[j, z] + math.sqrt(variance / memory.weights[z])
             least = min(least, deviation)
         return least * least

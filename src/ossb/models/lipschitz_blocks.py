@@ -10,7 +10,6 @@ import numpy as np
 from ossb.families import Family
 from ossb.kernels import kernel
 from ossb.models.lipschitz_fit import (
-    LEAST_VARIANCE,
     LEAST_WEIGHT,
     OUT,
     PEAK,
@@ -49,8 +48,8 @@ def level_block(
         slope, curvature = 0.0, 0.0
         for k in range(first, last + 1):
             x = order[k]
-            floor = max(0.1 * unit / (weights[x] + 2.0), LEAST_VARIANCE)
-            variance = max(family.variance(out[k]), floor)
+            floor = 0.1 * unit / (weights[x] + 2.0)
+            variance = max(family.positive_variance(out[k]), floor)
             away = out[k] - means[x]
             weight = max(weights[x], LEAST_WEIGHT) / variance
             slope += weight * away

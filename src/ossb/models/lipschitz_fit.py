@@ -19,7 +19,6 @@ REWEIGHTINGS = 30
 SETTLED_STEP = 1e-7  # relative to the spread of the means
 SWEEPS = 60
 CLOSE = 1e-5  # relative error of a level: its square is that of the ratio
-LEAST_VARIANCE = 1e-12
 LEAST_WEIGHT = 1e-6  # of an arm never seen, so that it follows the others
 # rows of Fit.by_knot
 PLACE, SLOPE, NEW_PLACE, NEW_SLOPE = 0, 1, 2, 3
@@ -197,8 +196,8 @@ def fit_lipschitz(
     for _ in range(REWEIGHTINGS):
         for k in range(n):
             x = order[k]
-            floor = max(0.1 * unit / (weights[x] + 2.0), LEAST_VARIANCE)
-            variance = max(family.variance(theta[x]), floor)
+            floor = 0.1 * unit / (weights[x] + 2.0)
+            variance = max(family.positive_variance(theta[x]), floor)
             away = theta[x] - means[x]
             bend = bent(family, theta[x], away, variance)
             fit.by_arm[MEAN, k] = theta[x] - away / bend
@@ -239,7 +238,7 @@ def profile(
         for z in range(theta.shape[0]):
             target = min(max(theta[z], v - distances[j, z]), v)
             if target != theta[z] and weights[z] > 0.0:
-                variance = max(family.variance(target), LEAST_VARIANCE)
+                variance = family.positive_variance(target)
                 rise += weights[z] * (target - theta[z]) / variance
                 curvature += weights[z] / variance
         if rise > 0.0:
@@ -276,7 +275,7 @@ def between(
         target = min(max(theta[z], v - distances[j, z]), v)
         if target != theta[z] and weights[z] > 0.0:
             cost += weights[z] * family.kl(theta[z], target)
-            variance = max(family.variance(target), LEAST_VARIANCE)
+            variance = family.positive_variance(target)
             rise += weights[z] * (target - theta[z]) / variance
     return cost + min(rise * (theta[j] - v), rise * (theta[leader] - v)), cost
 

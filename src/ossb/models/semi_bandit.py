@@ -33,7 +33,6 @@ from ossb.models.normal import FAR, density, tail
 from ossb.records import Flags, Floats, Ints, record
 from ossb.tally import Tally, fill_untold
 
-LEAST_VARIANCE = 1e-12
 LEVEL = 1e-9  # a likelihood ratio below this is that of arms that are level
 EDGE = 1e-6  # rates are asked for at item means at least this far from the ends of their space
 
@@ -203,7 +202,7 @@ class SemiBanditModel(NamedTuple):
         """Where the divergence is quadratic, gaps and variances say it."""
         weakest, settled = math.inf, math.inf
         for i in range(self.n_components):
-            variance = max(self.family.variance(memory.estimate[i]), LEAST_VARIANCE)
+            variance = self.family.positive_variance(memory.estimate[i])
             count = tally.counts[i]
             memory.doubts[i] = variance / count if count > 0 else math.inf
         for x in range(self.n_arms):
@@ -231,9 +230,9 @@ class SemiBanditModel(NamedTuple):
         if self.prior <= 0.0:
             fill_untold(tally.counts, memory.estimate)
         for i in range(d):
-            variance = self.family.variance(memory.estimate[i])
+            variance = self.family.positive_variance(memory.estimate[i])
             variance += self.half / max(tally.counts[i], 1)
-            memory.doubts[i] = max(variance, LEAST_VARIANCE) / memory.weights[i]
+            memory.doubts[i] = variance / memory.weights[i]
             memory.worth[i] = 0.0
         leader = self.lead(memory)
         find_rivals(self.arms, memory.rewards, leader, self.used, memory.rivals)

@@ -14,7 +14,6 @@ import numpy as np
 from ossb.families import Family
 from ossb.graves_lai.independent import independent_rate
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
-from ossb.models.classical import LEAST_VARIANCE
 from ossb.models.improvement import DECIDED, improvement
 from ossb.models.isotonic import DEVIANCES, LEVELS, Fit, fit_mode, new_fit, settle
 from ossb.models.isotonic_line import line_deviances
@@ -246,8 +245,8 @@ class UnimodalModel(NamedTuple):
             settle(fit)
             glr = max(deviance - least, 0.0)
             count = max(weights[j], float(tally.pending[j]), 1.0)  # never told of: no weight
-            own = max(self.family.variance(fit.values[LEVELS, j]), LEAST_VARIANCE) / count
-            others = max(self.family.variance(fit.values[LEVELS, leader]), LEAST_VARIANCE) / known
+            own = self.family.positive_variance(fit.values[LEVELS, j]) / count
+            others = self.family.positive_variance(fit.values[LEVELS, leader]) / known
             discount = 1.0 if self.prior > 0.0 else 1.0 / (1.0 + 1.0 / count + 1.0 / known)
             gap = memory.estimate[leader] - memory.estimate[j]
             part = improvement(glr, gap, math.sqrt(own + others), discount)

@@ -45,11 +45,15 @@ def projects(instance: Any) -> str | None:
 
 @kernel
 def unplayed(tally: Tally) -> int:
-    """The first arm never played, or −1."""
+    """The first arm never played, or −1; until something is told, the least played.
+
+    Where costs are counted, a mean of 0 is the best there is: no index would rise above it.
+    """
+    least = 0
     for x in range(tally.plays.shape[0]):
-        if tally.plays[x] == 0:
-            return x
-    return -1
+        if tally.plays[x] < tally.plays[least]:
+            least = x
+    return least if tally.plays[least] == 0 or tally.clock[0] == 0 else -1
 
 
 @kernel

@@ -52,7 +52,7 @@ class BurnetasKatehakis(NamedTuple):
         for x in range(tally.plays.shape[0]):
             if tally.plays[x] < tally.plays[least]:
                 least = x
-        if tally.plays[least] < self.initial:
+        if tally.plays[least] < self.initial or tally.clock[0] == 0:
             return Decision(least, ESTIMATE)
         inflation = math.log(max(round_number(tally) - 1.0, 1.0))
         if self.c > 0.0:

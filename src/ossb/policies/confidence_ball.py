@@ -9,12 +9,12 @@ A = I + Σ n x xᵀ and μ̂ = A⁻¹ Σ n m x, play the arm of the largest ⟨�
   ellipsoid: ⟨μ̂, x⟩ + √(d β_t) ‖A^−½ x‖_∞.
 
 The paper minimises losses in [−1, 1], proves its constants for them, and leaves δ to the user.
-Departures: √β_t is multiplied by ``scale``, 1 as published, a bound on rewards and noise; Gaussian
-noise has none.
+Departures: √β_t is multiplied by ``scale``, in the place of the 1 that bounds losses there; σ
+unless given, since Gaussian noise has no bound.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -33,7 +33,6 @@ from ossb.policies.linear_arms import (
     shows_one_value,
 )
 from ossb.records import Floats, record
-from ossb.structures.base import Instance
 from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
 
 SWEEPS = 60
@@ -158,18 +157,18 @@ class ConfidenceBall(NamedTuple):
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
 
 
-def build(instance: Instance, delta: float, ball: str, scale: float) -> ConfidenceBall:
+def build(instance: Any, delta: float, ball: str, scale: float | None) -> ConfidenceBall:
     flat = choice(ball, "ball", ("l2", "l1")) == "l1"
     features = features_of(instance)
     spanner = features[:, barycentric_spanner(features.T)]
     coordinates = np.linalg.lstsq(spanner, features, rcond=None)[0]
-    return ConfidenceBall(coordinates, scale, delta, flat)
+    return ConfidenceBall(coordinates, instance.sigma if scale is None else scale, delta, flat)
 
 
 CONFIDENCE_BALL = Kind(
     name="confidence-ball",
     build=build,
-    parameters={"delta": 0.01, "ball": "l2", "scale": 1.0},
+    parameters={"delta": 0.01, "ball": "l2", "scale": None},
     structures=LINEAR,
     reference="Dani, Hayes and Kakade (2008)",
     fits=shows_one_value,

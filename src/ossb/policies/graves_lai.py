@@ -38,6 +38,7 @@ from ossb.records import record
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 CLOSE = 1e-3  # certified relative gap at which held rates are kept
+FASTEST = 1e6  # growth of a block: its end is to be a 64-bit number
 # places in GravesLaiMemory.plan
 END, LEADER = 0, 1
 
@@ -69,8 +70,8 @@ class GravesLai(NamedTuple):
     def _check(self) -> None:
         if not 0 <= self.gamma < math.inf:
             raise InputError("gamma", "be non-negative", self.gamma)
-        if not 1 < self.growth < math.inf:
-            raise InputError("growth", "be larger than 1", self.growth)
+        if not 1 < self.growth <= FASTEST:
+            raise InputError("growth", f"lie in (1, {FASTEST:g}]", self.growth)
 
     def start(self) -> GravesLaiMemory:
         n = self.model.n_arms
@@ -103,7 +104,7 @@ class GravesLai(NamedTuple):
         return Decision(due, EXPLORE)
 
     def overdue(self, plays: float, tally: Tally) -> int:
-        """The least played arm of the small set if it has fewer plays, or −1."""
+        """The least played arm of the small set if it has fewer plays, or none is told; or −1."""
         place, least = 1, self.model.informative(0)
         arm = self.model.informative(place)
         while arm >= 0:
@@ -111,7 +112,7 @@ class GravesLai(NamedTuple):
                 least = arm
             place += 1
             arm = self.model.informative(place)
-        return least if tally.plays[least] < plays else -1
+        return least if tally.plays[least] < plays or tally.clock[0] == 0 else -1
 
     def furthest_behind(self, level: float, tally: Tally, targets: np.ndarray) -> int:
         """The arm of least N/c among those with N < c · level, or −1."""

@@ -20,7 +20,6 @@ from ossb.models.normal import FAR, density, tail
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, fill_untold, is_waiting
 
 PATIENCE = 0.01
-LEAST_VARIANCE = 1e-12
 LEVEL = 1e-9  # a likelihood ratio below this is that of arms that are level
 
 
@@ -119,9 +118,9 @@ class ImplicitHgl:
         if self.prior <= 0:
             fill_untold(tally.counts, means)
         weights = np.maximum(counts + tally.pending, 1.0)
-        variances = np.array([self.family.variance(float(mean)) for mean in means])
+        variances = np.array([self.family.positive_variance(float(mean)) for mean in means])
         variances += self.half / np.maximum(tally.counts, 1)
-        doubts = np.maximum(variances, LEAST_VARIANCE) / weights
+        doubts = variances / weights
         leader = self.arm_set.maximize(means)
         top, inside = total(means, leader), set(leader)
         worth = np.zeros(means.size)

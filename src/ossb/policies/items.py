@@ -61,20 +61,24 @@ def heaviest(starts: np.ndarray, members: np.ndarray, scores: np.ndarray) -> int
 
 @kernel
 def uncovered(starts: np.ndarray, members: np.ndarray, tally: Tally) -> int:
-    """The arm with most items neither seen nor on their way, or −1 where all are."""
-    missing = False
-    for place in range(members.shape[0]):
+    """The arm with most items neither seen nor on their way, or −1 where all are.
+
+    Until something is told, that with most of the items asked for least often.
+    """
+    if members.shape[0] == 0:
+        return -1
+    least = tally.counts[members[0]] + tally.pending[members[0]]
+    for place in range(1, members.shape[0]):
         item = members[place]
-        if tally.counts[item] + tally.pending[item] == 0:
-            missing = True
-    if not missing:
+        least = min(least, tally.counts[item] + tally.pending[item])
+    if least > 0 and tally.clock[0] > 0:
         return -1
     best, most = -1, 0
     for x in range(starts.shape[0] - 1):
         fresh = 0
         for place in range(starts[x], starts[x + 1]):
             item = members[place]
-            if tally.counts[item] + tally.pending[item] == 0:
+            if tally.counts[item] + tally.pending[item] == least:
                 fresh += 1
         if fresh > most:
             best, most = x, fresh
@@ -83,9 +87,10 @@ def uncovered(starts: np.ndarray, members: np.ndarray, tally: Tally) -> int:
 
 def uncovered_arm(arm_set: ArmSet, tally: Tally) -> Items | None:
     """The same where arms come from an oracle; None where every item of some arm is seen."""
-    missing = (tally.counts + tally.pending == 0).astype(np.float64)
-    if not missing.any():
+    asked = tally.counts + tally.pending
+    if tally.clock[0] > 0 and asked.min() > 0:
         return None
+    missing = (asked == asked.min()).astype(np.float64)
     arm = arm_set.maximize(missing)
     return arm if total(missing, arm) > 0 else None
 

@@ -45,7 +45,8 @@ class LinearThompson(NamedTuple):
     sigma
         Standard deviation of the noise, R.
     grows
-        v = σ √(½ d ln(t/δ)), as analysed; else v = σ, the posterior under the prior N(0, σ² I).
+        v = σ √(½ d ln(t/δ)), as in the experiments of Combes et al. (2017); else v = σ, the
+        posterior under the prior N(0, σ² I).
     delta
         δ of that.
     """

@@ -53,7 +53,7 @@ from ossb.records import Floats, record
 from ossb.structures.base import Instance
 from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
 
-FIRST_MIXABILITY = 0.01
+FIRST_MIXABILITY = 0.01  # in units of 1/σ, as losses are
 # rows of SplMemory.arm
 LOSSES, SHARES, DUE, PAID, GAPS, BONUSES = 0, 1, 2, 3, 4, 5
 # places in SplMemory.plan
@@ -127,7 +127,7 @@ class Spl(NamedTuple):
             new_rivals(self.features),
             np.zeros((6, n)),
             np.zeros(n, np.int64),
-            np.array([FIRST_MIXABILITY, -1.0, LEAST_EVIDENCE]),
+            np.array([FIRST_MIXABILITY / self.sigma, -1.0, LEAST_EVIDENCE]),
         )
 
     def select(self, tally: Tally, memory: SplMemory, rng: Generator) -> Decision:
@@ -168,14 +168,14 @@ class Spl(NamedTuple):
         n_arms = memory.tracked.shape[0]
         if plan[LEADER] != leader:
             plan[LEADER] = float(leader)
-            plan[MIXABILITY] = FIRST_MIXABILITY
+            plan[MIXABILITY] = FIRST_MIXABILITY / self.sigma
             for x in range(n_arms):
                 arm[LOSSES, x] = 0.0
         rate = math.log(n_arms) / plan[MIXABILITY]
         before = hedge(arm[LOSSES], rate, arm[SHARES])
         expected, total = 0.0, 0.0
         for x in range(n_arms):
-            arm[PAID, x] = arm[SHARES, x] / max(arm[GAPS, x], LEAST_EVIDENCE)
+            arm[PAID, x] = arm[SHARES, x] / max(arm[GAPS, x], LEAST_EVIDENCE * self.sigma)
             total += arm[PAID, x]
         for x in range(n_arms):
             arm[PAID, x] /= total
@@ -185,7 +185,7 @@ class Spl(NamedTuple):
             for x in range(n_arms):
                 change = abs(difference_along(self.features, x, rival, memory.rivals))
                 change = (change + arm[BONUSES, x]) / self.sigma
-                payment = 0.5 * change * change / max(arm[GAPS, x], LEAST_EVIDENCE)
+                payment = 0.5 * change * change / max(arm[GAPS, x], LEAST_EVIDENCE * self.sigma)
                 expected -= arm[SHARES, x] * payment
                 arm[LOSSES, x] -= payment
             plan[MIXABILITY] += max(expected - (mix_loss(arm[LOSSES], rate) - before), 0.0)

@@ -188,7 +188,7 @@ class Piecewise(Instance):
             self.mean_matrix(size),
             self.incidence,
             self.polytopes,
-            self.plain_family.variance,
+            self.plain_family.positive_variance,
             lambda kappa: self.follow(kappa, min(kappa, POLICY_GAP) or POLICY_GAP),
         )
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ossb.graves_lai.glm.generation import generate
-from ossb.graves_lai.glm.links import LARGEST, admissible, change, conjugate, divergence
+from ossb.graves_lai.glm.links import IDENTITY, LARGEST, admissible, change, conjugate, divergence
 from ossb.graves_lai.glm.oracle import reach, stretch
 from ossb.graves_lai.glm.solution import prepare
 from ossb.graves_lai.glm.space import (
@@ -75,11 +75,20 @@ def leader_of(index: np.ndarray, sign: float) -> int:
 
 @kernel
 def pose(link: int, index: np.ndarray, sign: float, leader: int, space: Space) -> None:
-    """Indices, margins and costs of an estimate, within what doubles can tell apart."""
-    top = min(max(index[leader], -LARGEST), LARGEST)
+    """Indices, margins and costs of an estimate, within what doubles can tell apart.
+
+    Where the index is the reward it has a unit, and the least margin is one of its range.
+    """
+    largest, floor, top = LARGEST, FLOOR, index[leader]
+    if link == IDENTITY:
+        largest, reach = math.inf, 0.0
+        for arm in range(index.shape[0]):
+            reach = max(reach, abs(top - index[arm]))
+        floor = FLOOR * reach if reach > 0.0 else FLOOR
+    top = min(max(top, -largest), largest)
     for arm in range(index.shape[0]):
-        at = min(max(index[arm], -LARGEST), LARGEST)
-        margin = sign * max(sign * (top - at), FLOOR)
+        at = min(max(index[arm], -largest), largest)
+        margin = sign * max(sign * (top - at), floor)
         space.by_arm[INDEX, arm] = top - margin if arm != leader else top
         space.by_arm[MARGIN, arm] = margin
         space.by_arm[COST, arm] = abs(change(link, top, -margin))

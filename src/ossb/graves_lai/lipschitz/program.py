@@ -32,7 +32,7 @@ from ossb.graves_lai.lipschitz.memory import (
 )
 from ossb.kernels import kernel
 
-FLOOR = 1e-8  # least gap, relative to max(|θ*|, 1)
+FLOOR = 1e-8  # least gap, relative to |θ*| or the unit of observations
 LARGEST = 1e15  # stands for an infinite divergence: one play would tell
 
 
@@ -56,7 +56,8 @@ def update(
     afresh = not (same and memory.bounds[BEST] == best)
     memory.state[LEADER] = leader
     memory.bounds[BEST] = best
-    floor = FLOOR * max(abs(best), 1.0)
+    unit = family.yardstick()
+    floor = FLOOR * max(abs(best), unit)
     if afresh:
         for x in range(n):
             memory.active[x] = distances[leader, order[x]] > 0.0
@@ -80,7 +81,8 @@ def update(
                     if best - distance > mean:
                         told = min(family.kl(mean, best - distance), LARGEST)
                     if best - mean < costs[z]:
-                        told = max(told, 0.5 * (costs[z] - distance) * (costs[z] - distance))
+                        short = (costs[z] - distance) / unit
+                        told = max(told, 0.5 * short * short)
                     entry = told / costs[z]
                     indices[COLUMN_FIRST, z] = min(indices[COLUMN_FIRST, z], x)
                     indices[COLUMN_LAST, z] = x + 1
