@@ -374,6 +374,7 @@ def _refused(*_):
     ("options", "field"),
     [
         ({"name": ""}, "name"),
+        ({"name": ".."}, "name"),
         ({"name": "x" * 201}, "name"),
         ({"name": "a\0"}, "name"),
         ({"name": "a\u202eb"}, "name"),

@@ -2,8 +2,11 @@
 
 import pytest
 
+from ossb.campaigns import open_storage
+from ossb.errors import InputError
 from ossb.service import page
 from ossb.service.routes import OF_CAMPAIGN, PLAIN
+from ossb.service.tokens import Tokens
 from service_calls import BODY
 
 OPEN, READ, WRITE, ADMIN = "open", "read", "write", "admin"
@@ -137,14 +140,10 @@ def test_a_token_can_only_make_tokens_for_its_campaign(campaign, tokens):
 
 
 def test_tokens_are_hashed_at_rest_and_survive_a_restart(campaign, tokens, tmp_path):
-    from ossb.service.tokens import Tokens
-
     campaign.service.close()
     stored = b"".join(path.read_bytes() for path in tmp_path.glob("campaigns.db*"))
     for token in tokens.values():
         assert token is None or token.encode() not in stored
-    from ossb.campaigns import open_storage
-
     store = open_storage(f"sqlite:///{tmp_path / 'campaigns.db'}")
     again = Tokens(store)
     assert again.grant_of(tokens["write, own"])[:2] == ("write", "first")
@@ -190,7 +189,6 @@ def test_revoking_the_last_token_opens_no_door(campaign):
 
 
 def test_other_servers_see_what_was_revoked(campaign, tokens):
-    from ossb.service.tokens import Tokens
 
     other = Tokens(campaign.service.registry.storage)
     grant = other.grant_of(tokens[READ])
@@ -205,8 +203,7 @@ def test_other_servers_see_what_was_revoked(campaign, tokens):
 def test_damaged_tokens_are_found(campaign, tokens, tmp_path):
     import sqlite3
 
-    from ossb.campaigns import Corrupt, open_storage
-    from ossb.service.tokens import Tokens
+    from ossb.campaigns import Corrupt
 
     campaign.service.close()
     with sqlite3.connect(tmp_path / "campaigns.db") as store:
@@ -260,3 +257,14 @@ def test_other_sites_and_other_hosts_are_refused(campaign):
 def test_a_server_that_strangers_reach_is_never_open(campaign):
     campaign.service._local = False
     assert campaign.get("/v1/campaigns").status_code == 401
+
+
+def test_a_kind_of_event_of_a_newer_version_grants_nothing():
+    store = open_storage("memory://")
+    tokens = Tokens(store)
+    tokens.create("read")
+    content = {"hash": "0" * 64, "scope": "admin", "campaign": None}
+    with pytest.raises(InputError, match="newer ossb"):
+        tokens._record("suspended", content)
+    with pytest.raises(InputError, match="suspended"):
+        Tokens(store)

@@ -37,7 +37,8 @@ def definition(
     name: str, instance: Instance | Mapping[str, Any], policy: str | Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
     """A campaign's definition, checked, as plain data."""
-    label(name, "name")
+    if label(name, "name") in (".", ".."):
+        raise InputError("name", "not be a path", name)
     known: Any = from_dict(dict(instance)) if isinstance(instance, Mapping) else instance
     if not isinstance(known, Instance):
         raise InputError("instance", "be an instance, or the keys of one", known)

@@ -9,7 +9,6 @@ from typing import Any
 from ossb.campaigns import Campaign, Storage
 from ossb.campaigns.definition import create, definition, label
 from ossb.campaigns.journal import no_campaign
-from ossb.errors import InputError
 from ossb.service.summary import BINS, summary_at
 from ossb.service.tokens import campaign_names
 from ossb.structures.base import Instance
@@ -56,8 +55,6 @@ class Registry:
     ) -> tuple[Campaign, bool]:
         """A campaign, and whether it is new; ``Conflict`` if the name is another's."""
         wanted = definition(name, instance, policy, seed)
-        if name in (".", ".."):
-            raise InputError("name", "not be a path", name)
         with self._alone(name):
             made = self.storage.last(name) == 0 and create(self.storage, wanted, time.time())
         if not made:

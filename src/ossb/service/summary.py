@@ -105,8 +105,10 @@ def listed(names: Iterable[str], look: Callable[[str], dict[str, Any]]) -> list[
         except Unavailable:  # the store, and so all of them
             raise
         except Exception as error:
-            LOG.exception("failed", extra={"fields": {"campaign": name}})
-            reason = str(error) if isinstance(error, OssbError) else FAILED
+            reason = str(error)
+            if not isinstance(error, OssbError):
+                LOG.exception("failed", extra={"fields": {"campaign": name}})
+                reason = FAILED
             entries.append({**DAMAGED, "structure": "failed", "name": name, "error": reason})
     return entries
 

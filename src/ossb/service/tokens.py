@@ -20,6 +20,7 @@ from ossb.fields import choice
 
 JOURNAL = "\x1ftokens"  # a campaign's name holds no control character
 SCOPES = ("read", "write", "admin")
+KINDS = ("token", "revoked")
 PREFIX = "ossb_"
 ATTEMPTS = 20
 ID = 12  # characters of a token's hash by which people call it
@@ -139,6 +140,9 @@ def campaign_names(storage: Storage) -> list[str]:
 
 def _fold(issued: dict[str, Issued], event: Event) -> None:
     content = event.content
+    if event.kind not in KINDS:
+        must = f"be {' or '.join(KINDS)}: event {event.number} of tokens is of a newer ossb"
+        raise InputError("kind", must, event.kind)
     id_ = content["hash"][:ID]
     if event.kind == "revoked":
         issued.pop(id_, None)
