@@ -40,7 +40,9 @@ INSTANCES = {
         link="logistic",
         observation="bernoulli",
     ),
-    # costs: the best mean there is, 0, is also what nothing told looks like
+}
+# the best cost there is, 0, is also what nothing told looks like
+COSTS = {
     "failures": Classical(observation="bernoulli", theta=[0.8, 0.1, 0.6], goal="minimize"),
     "counts": Classical(observation="poisson", theta=[3.0, 0.5, 2.0], goal="minimize"),
     "falling": Unimodal(observation="bernoulli", theta=[0.9, 0.6, 0.1, 0.7], goal="minimize"),
@@ -55,12 +57,19 @@ INSTANCES = {
         arms=PAIRS, feedback="semi_bandit", phi=PHI, observation="bernoulli", goal="minimize"
     ),
 }
-CASES = [
-    (name, kind)
-    for name, instance in INSTANCES.items()
-    for kind in POLICIES
-    if refusal(POLICIES[kind], instance) is None
-]
+
+
+def fitting(instances):
+    """Every policy on every instance that it fits."""
+    return [
+        (name, kind)
+        for name, instance in instances.items()
+        for kind in POLICIES
+        if refusal(POLICIES[kind], instance) is None
+    ]
+
+
+CASES = fitting(INSTANCES)
 HORIZON, SLACK = 400, 8.0
 IN_TURN = ("rmed1", "rmed2", "e4")  # these play lists and designs one arm after the other
 
@@ -99,11 +108,13 @@ def test_plans_wait_for_what_they_are_made_from(kind, sigma, timing):
 
 
 @pytest.mark.parametrize(("name", "kind"), [
-    (name, kind) for name, kind in CASES if INSTANCES[name].n_arms and kind not in IN_TURN
+    (name, kind)
+    for name, kind in fitting(INSTANCES | COSTS)
+    if (INSTANCES | COSTS)[name].n_arms and kind not in IN_TURN
 ])  # fmt: skip
 def test_first_decisions_spread(name, kind):
     """Several made before anything is told do not all go to the first arm."""
-    instance = INSTANCES[name]
+    instance = (INSTANCES | COSTS)[name]
     arms = untold(instance, kind, 40)
     most = max(set(arms), key=arms.count)
     assert arms.count(most) <= 24

@@ -165,7 +165,7 @@ def test_what_is_under_way_when_the_server_ends_is_answered(tmp_path):
 
     def ask():
         with Client(server.url, patience=0.1) as client:
-            answers.append(client.ask("long", 2000))
+            answers.append(client.ask("long", 600))
 
     with Client(server.url) as client:
         client.create("long", instance, {"name": "hgl"})
@@ -176,6 +176,6 @@ def test_what_is_under_way_when_the_server_ends_is_answered(tmp_path):
     assert server.stop() == 0
     caller.join(60)
     assert begun
-    assert len(answers[0]) == 2000
+    assert len(answers[0]) == 600
     with Campaign.open(store, "long") as campaign:
-        assert campaign.describe()["pending"] == 2000
+        assert campaign.describe()["pending"] == 600

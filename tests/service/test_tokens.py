@@ -189,7 +189,6 @@ def test_revoking_the_last_token_opens_no_door(campaign):
 
 
 def test_other_servers_see_what_was_revoked(campaign, tokens):
-
     other = Tokens(campaign.service.registry.storage)
     grant = other.grant_of(tokens[READ])
     assert other.holds(grant)
