@@ -65,7 +65,7 @@ class Mints(NamedTuple):
         for x in range(memory.chances.shape[0]):
             memory.chances[x] = math.exp(-min(max(memory.chances[x], 0.0), self.cutoff))
             total += memory.chances[x]
-        arm, left = max(best_told(tally), 0), rng.random() * total  # where all others underflow
+        arm, left = max(best_told(tally), 0), rng.random() * total  # where all underflow
         for x in range(memory.chances.shape[0]):
             if memory.chances[x] > 0.0:
                 arm = x

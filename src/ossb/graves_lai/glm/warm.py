@@ -77,7 +77,7 @@ def leader_of(index: np.ndarray, sign: float) -> int:
 def pose(link: int, index: np.ndarray, sign: float, leader: int, space: Space) -> None:
     """Indices, margins and costs of an estimate, within what doubles can tell apart.
 
-    Where the index is the reward it has a unit, and the least margin is one of its range.
+    Where the index is the reward it has a unit, and the least margin is relative to its range.
     """
     largest, floor, top = LARGEST, FLOOR, index[leader]
     if link == IDENTITY:
