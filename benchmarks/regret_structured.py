@@ -22,7 +22,7 @@ from ossb.structures.dueling import Dueling
 from ossb.structures.generalized_linear import GeneralizedLinear
 from ossb.structures.lipschitz import Lipschitz
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "shared" / "golden"
+FOLDER = pathlib.Path(__file__).resolve().parents[1] / "tests" / "golden_data"
 # mean and standard error at 10⁴ (200 runs for dueling, 60 for Lipschitz, 100 for others), at 10⁵
 REFERENCE = {
     "arxiv6": ("81 ± 5", "128 ± 4"),

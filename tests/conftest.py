@@ -5,7 +5,6 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-import golden
 
 settings.register_profile(
     "ossb",
@@ -23,14 +22,6 @@ settings.load_profile("ossb")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # started in the background of a shell, where children would ignore an interrupt for good
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.fixture(name="golden")
-def golden_folder():
-    """The folder of reference values; tests that ask for it are skipped where it is absent."""
-    if not golden.FOLDER.is_dir():
-        pytest.skip(golden.ABSENT)
-    return golden.FOLDER
 
 
 @pytest.fixture(autouse=True)

@@ -1,18 +1,12 @@
-"""Reference values, kept beside the checkout and never copied into it.
-
-``OSSB_GOLDEN`` names another folder; tests that need the values are skipped without one.
-"""
+"""Reference values: by an independent slow solver, with a proof, or of public data."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
-DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "golden"
-FOLDER = Path(os.environ.get("OSSB_GOLDEN", DEFAULT))
+FOLDER = Path(__file__).resolve().parent / "golden_data"
 FILES = ("graves_lai.json", "known_values.json", "dueling_public.json")
-ABSENT = f"reference values are not at {FOLDER}; OSSB_GOLDEN names their folder"
 
 
 def cases(*structures):
@@ -27,9 +21,7 @@ def cases(*structures):
 
 
 def parameters(*structures):
-    """(instance, expected) for ``pytest.mark.parametrize``; one skipped entry without a folder."""
-    if not all((FOLDER / name).is_file() for name in FILES):
-        return [pytest.param(None, None, marks=pytest.mark.skip(reason=ABSENT), id="absent")]
+    """(instance, expected) for ``pytest.mark.parametrize``."""
     return [
         pytest.param(case["instance"], case["expected"], id=name)
         for name, case in cases(*structures).items()
