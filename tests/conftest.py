@@ -5,7 +5,6 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-
 settings.register_profile(
     "ossb",
     derandomize=True,
