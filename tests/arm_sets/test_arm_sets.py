@@ -164,3 +164,14 @@ def test_refusals(make, field):
     with pytest.raises(InputError) as error:
         make()
     assert error.value.field == field
+
+
+def test_spanning_trees_are_listed_without_trying_subsets() -> None:
+    edges = [(0, 1), (1, 2), (0, 2)]
+    for k in range(5):
+        a = 3 + 2 * k
+        edges += [(a - 1, a), (a, a + 1), (a - 1, a + 1)]
+    edges += [(node, node + 1) for node in range(12, 47)]
+    trees = list(SpanningTrees(48, edges).arms())
+    assert len(trees) == len(set(trees)) == 3**6
+    assert trees == sorted(trees)

@@ -1,6 +1,5 @@
 """Spanning trees of a connected graph; items are its edges."""
 
-import itertools
 from collections import deque
 from collections.abc import Iterator, Sequence
 
@@ -107,6 +106,14 @@ class SpanningTrees:
         return route
 
     def arms(self) -> Iterator[Items]:
-        for items in itertools.combinations(range(self.n_items), self.n_nodes - 1):
-            if self.contains(items):
-                yield items
+        """In lexicographic order; no branch is a dead end: each still connects all nodes."""
+        stack: list[tuple[Items, int]] = [((), 0)]
+        while stack:
+            chosen, edge = stack.pop()
+            if len(chosen) == self.n_nodes - 1:
+                yield chosen
+                continue
+            if len(self._tree([*chosen, *range(edge + 1, self.n_items)])) == self.n_nodes - 1:
+                stack.append((chosen, edge + 1))
+            if len(self._tree([*chosen, edge])) == len(chosen) + 1:
+                stack.append(((*chosen, edge), edge + 1))

@@ -18,7 +18,8 @@ def unit_arms(keys: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     The paper's experiment has 81 arms in three dimensions and ten parameters in [0.2, 0.4]³; it
     does not print how the arms lie, so ``layout`` says: ``random`` on the sphere, a
     ``sphere_grid`` of 9 × 9 angles, or an ``orthant_grid`` of 9 × 9 angles with positive
-    coordinates.
+    coordinates.  ``intercept`` adds a constant feature whose coefficient it is: the level of all
+    rewards.
     """
     read = _Keys(keys, "unit_arms")
     layout = choice(read.take("layout", "random"), "layout", LAYOUTS)
@@ -28,10 +29,14 @@ def unit_arms(keys: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     low, high = number(read.take("low", 0.2), "low"), number(read.take("high", 0.4), "high")
     seed = integer(read.take("seed", 0), "seed")
     sigma = number(read.take("sigma", 1.0), "sigma")
+    intercept = read.take("intercept", None)
     read.finish()
     if not low < high:
         raise InputError("low", f"be below high, {high}", low)
     arms = LAYOUTS[layout](n_arms, dimension, np.random.default_rng([seed, 0]))
+    level = [] if intercept is None else [number(intercept, "intercept")]
+    if level:
+        arms = np.column_stack([arms, np.ones(n_arms)])
     draws = np.random.default_rng([seed, 1])
     for _ in range(count):
         phi = draws.uniform(low, high, dimension)
@@ -40,7 +45,7 @@ def unit_arms(keys: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "observation": "gaussian",
             "sigma": sigma,
             "arms": arms.tolist(),
-            "phi": phi.tolist(),
+            "phi": [*phi.tolist(), *level],
         }
 
 
@@ -52,11 +57,17 @@ def classical_means(keys: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     low, high = number(read.take("low", 0.0), "low"), number(read.take("high", 1.0), "high")
     observation = str(read.take("observation", "bernoulli"))
     seed = integer(read.take("seed", 0), "seed")
+    noise = {} if (sigma := read.take("sigma", None)) is None else {"sigma": number(sigma, "sigma")}
     read.finish()
     rng = np.random.default_rng([seed, 2])
     for _ in range(count):
         theta = rng.uniform(low, high, n_arms)
-        yield {"structure": "classical", "observation": observation, "theta": theta.tolist()}
+        yield {
+            "structure": "classical",
+            "observation": observation,
+            **noise,
+            "theta": theta.tolist(),
+        }
 
 
 def _random(n_arms: int, dimension: int, rng: np.random.Generator) -> np.ndarray:
