@@ -86,6 +86,20 @@ class Server:
         for child in psutil.wait_procs(children, timeout=10)[1]:
             child.kill()
 
+    def pause(self):
+        """SIGSTOP: it neither answers nor closes a connection, until ``resume``."""
+        import psutil
+
+        processes = [psutil.Process(self.process.pid)]
+        processes += processes[0].children(recursive=True)
+        for process in processes:
+            process.suspend()
+        self._paused = processes
+
+    def resume(self):
+        for process in self._paused:
+            process.resume()
+
     def stop(self):
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGQUIT)  # at once: nothing here is kept

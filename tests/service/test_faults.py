@@ -1,5 +1,8 @@
 """Real processes, killed for real; a small count of each fault (more: benchmarks)."""
 
+import contextlib
+import http.client
+import json
 import subprocess
 import threading
 import time
@@ -11,7 +14,7 @@ import pytest
 import postgresql_server
 import service_faults
 import service_strain
-from ossb.campaigns import Campaign
+from ossb.campaigns import Campaign, open_storage
 from ossb.client import Client
 from service_process import SCRIPT, Server
 
@@ -179,3 +182,26 @@ def test_what_is_under_way_when_the_server_ends_is_answered(tmp_path):
     assert len(answers[0]) == 600
     with Campaign.open(store, "long") as campaign:
         assert campaign.describe()["pending"] == 600
+
+
+def test_the_server_ends_in_the_middle_of_a_long_solve(tmp_path):
+    """SIGTERM while a call works on something that takes minutes: a clean end, the lock free."""
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    server = Server(store, tmp_path / "log").start()
+    points = np.linspace(0, 1, 1000).tolist()
+    instance = {"structure": "lipschitz", "observation": "bernoulli", "points": points}
+    body = {"name": "slow", "instance": {**instance, "lipschitz_constant": 1.0}, "policy": "hgl"}
+
+    def create():
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            connection.request("POST", "/v1/campaigns", json.dumps(body))
+            connection.getresponse().read()
+
+    caller = threading.Thread(target=create)
+    caller.start()
+    time.sleep(0.5)
+    assert server.stop() == 0
+    open_storage(store).close()
+    caller.join(60)
+    assert "Traceback" not in (tmp_path / "log").read_text()

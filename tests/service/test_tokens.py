@@ -30,6 +30,7 @@ DECLARED = {
     ("POST", "/v1/tokens/revoke"): ADMIN,
     ("GET", "/metrics"): READ,
     ("GET", "/healthz"): OPEN,
+    ("GET", "/readyz"): OPEN,
     ("GET", "/openapi.json"): OPEN,
     ("GET", "/"): OPEN,
     ("GET", "/campaigns/first"): OPEN,

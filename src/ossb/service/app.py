@@ -1,5 +1,6 @@
 """The service: finds the route, the caller's scope and the answer, and writes what it did down."""
 
+import asyncio
 import logging
 import re
 import time
@@ -14,12 +15,13 @@ from ossb.campaigns import Storage
 from ossb.campaigns.journal import NoCampaign
 from ossb.errors import OssbError
 from ossb.service import page
-from ossb.service.answers import Refusal, refusal
+from ossb.service.answers import RETRY_AFTER, Refusal, refusal
 from ossb.service.call import Call
 from ossb.service.imports import Imports
 from ossb.service.lanes import Lanes
 from ossb.service.logs import LOG, say
 from ossb.service.metrics import Metrics
+from ossb.service.readiness import problems
 from ossb.service.registry import Registry
 from ossb.service.routes import OF_CAMPAIGN, PLAIN, Route
 from ossb.service.threads import Threads
@@ -29,7 +31,9 @@ LOOPBACK = re.compile(r"(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?", re.AS
 THREADS, PER_CAMPAIGN = 64, 16
 # each holds a connection, and a PostgreSQL server has a hundred
 THREADS_SHARED, PER_CAMPAIGN_SHARED = 24, 8
+PARTING = 1.0  # seconds that work has to end in once nobody waits for it
 REFRESH = 2.0  # seconds between looks for tokens that another server made or revoked
+RETRY = {"Retry-After": RETRY_AFTER}
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'; object-src 'none'",
@@ -80,10 +84,21 @@ class Service:
         self.registry.wake_all()
 
     def close(self) -> None:
-        """Let the threads and the store go."""
-        self._threads.shutdown()
-        self.aside.shutdown()
+        """Let the threads and the store go; what is still worked on then is answered to nobody."""
+        self.stopping = True
+        self._threads.shutdown(PARTING)
+        self.aside.shutdown(PARTING)
         self.registry.storage.close()
+
+    async def problems(self, request: Request) -> list[str]:
+        """What keeps the service from its work, for ``/readyz``."""
+        if not self.tokens.ever and self._local:
+            names = LOOPBACK.fullmatch(request.headers.get("host", "")) is not None
+        else:
+            token = page.token_of(request)
+            grant = None if token is None else self.tokens.grant_of(token)
+            names = grant is not None and grant.campaign is None
+        return await problems(self.registry, self._threads, self.aside, names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -111,6 +126,11 @@ class Service:
                 response = refusal(error)
                 if response.status_code >= 500 and response.status_code != 503:
                     say(logging.ERROR, "failed", path=scope["path"], reason=str(error))
+            except asyncio.CancelledError:
+                if not self.stopping:
+                    raise
+                # the server goes, and does not wait for what takes long
+                response = refusal(Refusal(503, "stopping", "the server is ending", None, RETRY))
             except Exception:
                 LOG.exception("failed", extra={"fields": {"path": scope["path"]}})
                 response = refusal(Refusal(500, "failed", "the server failed; its log says why"))
@@ -150,9 +170,9 @@ class Service:
     async def _grant(self, request: Request, route: Route) -> Grant:
         """What the caller may do; a refusal where a token is needed and none is good."""
         self._check_origin(request)
-        await self.look_for_tokens()
-        if route.scope is None:
+        if route.scope is None:  # nor does it wait for the store
             return Grant("read")
+        await self.look_for_tokens()
         if not self.tokens.ever and self._local:
             if not LOOPBACK.fullmatch(request.headers.get("host", "")):
                 message = "without tokens this service answers to its own machine only"

@@ -306,6 +306,19 @@ def schema() -> dict[str, Any]:
             )
         },
         "/healthz": {"get": _call("Liveness", {"200": _answer("Alive", {"status": "ok"})})},
+        "/readyz": {
+            "get": _call(
+                "Readiness: whether the store can be read and written, every campaign opened, and "
+                "a thread is free",
+                {
+                    "200": _answer("Ready", {"status": "ready", "problems": []}),
+                    "503": _answer(
+                        "Not ready, and why",
+                        {"status": "not ready", "problems": ["the disk of the store is full: 0"]},
+                    ),
+                },
+            )
+        },
         "/metrics": {
             "get": _call(
                 "Prometheus text (scope read)",

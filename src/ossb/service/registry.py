@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ossb.campaigns import Campaign, Storage
+from ossb.campaigns import Campaign, Corrupt, Storage
 from ossb.campaigns.definition import create, definition, label
 from ossb.campaigns.journal import no_campaign
 from ossb.service.summary import BINS, summary_at
@@ -30,6 +30,7 @@ class Registry:
         self._pages: dict[str, tuple[tuple[str, float], dict[str, Any]]] = {}
         self._waiting: dict[str, asyncio.Event] = {}
         self._turns: dict[str, asyncio.Lock] = {}
+        self.damaged: dict[str, str] = {}  # campaigns that could not be opened, and why
 
     def names(self) -> list[str]:
         return campaign_names(self.storage)
@@ -45,7 +46,12 @@ class Registry:
         with self._alone(name):
             found = self._open.get(name)
             if found is None:
-                found = Campaign(self.storage, name)
+                try:
+                    found = Campaign(self.storage, name)
+                except Corrupt as error:
+                    self.damaged[name] = str(error)
+                    raise
+                self.damaged.pop(name, None)
                 found.prepare()
                 self._open[name] = found
         return found

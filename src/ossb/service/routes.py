@@ -11,10 +11,11 @@ from ossb.errors import InputError
 from ossb.fields import integer, number, text
 from ossb.instances import from_dict
 from ossb.service import sizes, strict
-from ossb.service.answers import Refusal, as_refusal, document, within
+from ossb.service.answers import RETRY_AFTER, Refusal, as_refusal, document, within
 from ossb.service.call import BATCH, BODY, Call, too_large
 from ossb.service.imports import read_part
 from ossb.service.openapi import schema
+from ossb.service.readiness import as_document
 from ossb.service.stream import events
 from ossb.service.summary import judged, listed, short
 
@@ -255,8 +256,13 @@ async def revoke_token(call: Call) -> Response:
 
 
 async def health(call: Call) -> Response:
-    await call.service.aside.run(call.service.registry.storage.last, "")
     return document({"status": "ok"})
+
+
+async def ready(call: Call) -> Response:
+    found = await call.service.problems(call.request)
+    headers = {"Retry-After": RETRY_AFTER} if found else None
+    return document(as_document(found), 503 if found else 200, headers)
 
 
 async def metrics(call: Call) -> Response:
@@ -290,6 +296,7 @@ PLAIN = {
     ("POST", "/v1/tokens"): Route(create_token, "admin"),
     ("POST", "/v1/tokens/revoke"): Route(revoke_token, "admin"),
     ("GET", "/healthz"): Route(health, None),
+    ("GET", "/readyz"): Route(ready, None),
     ("GET", "/metrics"): Route(metrics, "read"),
     ("GET", "/openapi.json"): Route(openapi, None),
 }

@@ -26,7 +26,7 @@ TOO_LONG = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
     b"Connection: close\r\nContent-Length: 0\r\n\r\n"
 )
-GRACE = 10  # seconds that requests have to end in once the server goes
+GRACE = 6  # seconds that requests have to end in once the server goes; ten in all
 
 
 class Protocol(HttpToolsProtocol):

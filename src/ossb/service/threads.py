@@ -8,6 +8,7 @@ much of its time on.
 import asyncio
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -33,6 +34,11 @@ class Threads:
         self._running = 0  # tasks that wait or are being done; changed on the loop's thread
         self._ended = False
 
+    @property
+    def all_busy(self) -> bool:
+        """Whether what comes next has to wait."""
+        return self._running >= len(self._threads)
+
     async def run(self, make: Callable[..., Any], *arguments: Any) -> Any:
         """What ``make`` returns or raises."""
         waiting = asyncio.get_running_loop().create_future()
@@ -47,15 +53,16 @@ class Threads:
         """Do something that nobody waits for."""
         self._put(Task(make, (), None))
 
-    def shutdown(self) -> None:
-        """Do what is in the queue, and end."""
+    def shutdown(self, seconds: float | None = None) -> None:
+        """Do what is in the queue, and end; what takes longer than ``seconds`` is left behind."""
         if self._ended:
             return
         self._ended = True
         for _ in range(self._started):
             self._tasks.put(None)
+        deadline = None if seconds is None else time.monotonic() + seconds
         for thread in self._threads[: self._started]:
-            thread.join()
+            thread.join(None if deadline is None else max(deadline - time.monotonic(), 0.0))
 
     def _put(self, task: Task) -> None:
         if self._ended:

@@ -65,6 +65,10 @@ class Storage(Protocol):
         """Replace the snapshot, unless there is a newer one."""
         ...
 
+    def check_ready(self) -> None:
+        """``Unavailable``, with the reason, if events could not be read and appended now."""
+        ...
+
     def close(self) -> None:
         """Write what is waiting, and let go; closing twice does nothing."""
         ...

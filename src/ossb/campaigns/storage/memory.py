@@ -49,5 +49,8 @@ class MemoryStorage:
             if number > self._snapshots.get(name, (0, b""))[0]:
                 self._snapshots[name] = (number, content)
 
+    def check_ready(self) -> None:
+        pass
+
     def close(self) -> None:
         self._closed = True

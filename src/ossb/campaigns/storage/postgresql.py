@@ -1,7 +1,8 @@
 """A store in PostgreSQL: several servers on one database, each campaign's events in one order.
 
 The row of a campaign in ``ossb_campaigns`` is locked while its events are appended; who comes
-second finds that the campaign has moved on, and is told so.
+second finds that the campaign has moved on, and is told so.  Nothing waits without end: not for a
+lock, not for a statement, not for a server that hangs.
 """
 
 import threading
@@ -60,6 +61,14 @@ WITH moved AS (
 VERSION = 1
 LINGER = 0.003  # seconds: a statement costs the interpreter as much as some ten appends
 SETUP_LOCK = 6077  # two servers that start at once make the tables one after the other
+CONNECT_SECONDS = 2  # the least that PostgreSQL's library takes
+SETUP_SECONDS = 30.0
+# the server's own limits, in milliseconds; who holds locks and goes away lets them go
+LIMITS = {
+    "lock_timeout": 1500,
+    "statement_timeout": 10_000,
+    "idle_in_transaction_session_timeout": 10_000,
+}
 
 
 class PostgreSQLStorage:
@@ -70,11 +79,14 @@ class PostgreSQLStorage:
     def __init__(self, url: str) -> None:
         try:
             import psycopg
+
+            from ossb.campaigns.storage.waiting import BoundedConnection
         except ImportError:
             raise InputError(
                 "storage", "have psycopg installed: pip install ossb[service]"
             ) from None
         self._psycopg: Any = psycopg
+        self._connect = BoundedConnection.connect
         self._url = url
         self._local = threading.local()
         self._connections: list[Any] = []
@@ -97,8 +109,9 @@ class PostgreSQLStorage:
                 self._connections.remove(found)
                 self._local.connection = None
             try:
-                found = self._psycopg.connect(self._url, connect_timeout=5, autocommit=True)
-                found.execute("SET synchronous_commit TO on")
+                found = self._connect(self._url, connect_timeout=CONNECT_SECONDS, autocommit=True)
+                limits = "; ".join(f"SET {name} TO {limit}" for name, limit in LIMITS.items())
+                found.execute(f"SET synchronous_commit TO on; {limits}")
             except self._psycopg.Error as error:
                 raise Unavailable(f"PostgreSQL cannot be reached: {_line(error)}") from None
             self._local.connection = found
@@ -107,9 +120,12 @@ class PostgreSQLStorage:
 
     def _prepare(self) -> None:
         connection = self._connection()
+        patience, connection.patience = connection.patience, SETUP_SECONDS
         try:
             with connection.transaction():
                 connection.execute("SET LOCAL client_min_messages TO warning")
+                connection.execute(f"SET LOCAL lock_timeout TO {int(1e3 * SETUP_SECONDS)}")
+                connection.execute(f"SET LOCAL statement_timeout TO {int(1e3 * SETUP_SECONDS)}")
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (SETUP_LOCK,))
                 connection.execute(SCHEMA)
                 row = connection.execute("SELECT version FROM ossb_format").fetchone()
@@ -119,6 +135,8 @@ class PostgreSQLStorage:
                     raise InputError("storage", f"have format {VERSION}", row[0])
         except self._psycopg.Error as error:
             raise Unavailable(f"PostgreSQL cannot be written: {_line(error)}") from None
+        finally:
+            connection.patience = patience
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[Any]:
         try:
@@ -135,7 +153,7 @@ class PostgreSQLStorage:
         return int(rows[0][0]) if rows else 0
 
     def read(self, name: str, after: int = 0, until: int = NO_END) -> Iterator[Event]:
-        page = 10_000
+        page = 2_000
         while True:
             rows = self._rows(
                 "SELECT number, kind, time, body, digest FROM ossb_events "
@@ -165,6 +183,13 @@ class PostgreSQLStorage:
             )
         except self._psycopg.Error as error:
             raise Unavailable(f"PostgreSQL cannot be written: {_line(error)}") from None
+
+    def check_ready(self) -> None:
+        ((standby, read_only),) = self._rows(
+            "SELECT pg_is_in_recovery(), current_setting('transaction_read_only') = 'on'"
+        )
+        if standby or read_only:
+            raise Unavailable("PostgreSQL takes no writes: it is a standby, or set to read only")
 
     def close(self) -> None:
         self._writer.close()

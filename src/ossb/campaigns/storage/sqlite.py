@@ -2,7 +2,8 @@
 
 Appends from many threads are collected by one writer thread and committed together; each
 returns once its commit is on disk.  A lock on a file beside the store keeps a second process
-out.
+out.  Before and after each commit the files are looked at: what was deleted, replaced or linked
+to under a second name takes no more writes, and nothing is acknowledged.
 """
 
 import fcntl
@@ -17,6 +18,7 @@ from typing import Any
 
 from ossb.campaigns.events import GENESIS, Event
 from ossb.campaigns.storage.base import NO_END, Conflict, Corrupt, InUse, Unavailable
+from ossb.campaigns.storage.identity import Identity, check_identity, identity_of
 from ossb.campaigns.storage.writer import Append, Writer, runs
 from ossb.errors import InputError, OssbError
 from ossb.locks import lock_of
@@ -44,6 +46,8 @@ CREATE TABLE IF NOT EXISTS snapshots (
 """
 VERSION = 1
 PAGE = 2000  # events read at a time
+ROOM = 4 * 1024 * 1024  # bytes that a few commits need, with their log
+PATIENCE = 1.5  # seconds for which another program may hold the file
 PASSING = {  # failures of the machine, not of the file
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,
@@ -72,6 +76,7 @@ class SQLiteStorage:
         self.announce("")
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
+        self._files: tuple[Identity, ...] = ()
         try:
             self._prepare()
         except BaseException:
@@ -100,6 +105,10 @@ class SQLiteStorage:
             os.pwrite(self._lock, url.encode(), 0)
 
     def _prepare(self) -> None:
+        try:  # what is told may be revenue: a new file is its owner's alone, its log likewise
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        except OSError as error:
+            raise Unavailable(f"the store cannot be used now: {error}") from None
         try:
             connection = self._connection()
             connection.executescript(SCHEMA)
@@ -108,6 +117,8 @@ class SQLiteStorage:
                 connection.execute("INSERT INTO format VALUES (?)", (VERSION,))
             elif row[0] != VERSION:
                 raise InputError("storage", f"have format {VERSION}", row[0])
+            # open connections keep the log, in which all that was written last stands
+            self._files = tuple(map(identity_of, (self._path, Path(f"{self._path}-wal"))))
         except BROKEN as error:
             raise self._failure(error) from None
 
@@ -115,18 +126,24 @@ class SQLiteStorage:
         """The connection of the calling thread."""
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is None:
+            self._check_files()
             found = sqlite3.connect(
-                self._path, timeout=30, isolation_level=None, check_same_thread=False
+                self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
             try:
+                self._check_files()
                 found.execute("PRAGMA journal_mode = WAL")
                 found.execute("PRAGMA synchronous = FULL")
-            except BROKEN:
+            except (*BROKEN, Unavailable):
                 found.close()
                 raise
             self._local.connection = found
             self._connections.append(found)
         return found
+
+    def _check_files(self) -> None:
+        for known in self._files:
+            check_identity(known)
 
     def _failure(self, error: Exception) -> OssbError:
         """What a failure of SQLite means."""
@@ -203,6 +220,17 @@ class SQLiteStorage:
         )
         self._rows(query, (name, number, content))
 
+    def check_ready(self) -> None:
+        self._check_files()
+        self.last("")
+        try:
+            disk = os.statvfs(self._path.parent)
+        except OSError as error:
+            raise Unavailable(f"the store's folder cannot be read: {error.strerror}") from None
+        free = disk.f_bavail * disk.f_frsize
+        if free < ROOM:
+            raise Unavailable(f"the disk of the store is full: {free} bytes are free")
+
     def close(self) -> None:
         self._writer.close()
         self._let_go()
@@ -225,13 +253,15 @@ class SQLiteStorage:
                         self._insert(connection, request)
                     except Conflict as conflict:
                         failures.update(dict.fromkeys(places, conflict))
+                self._check_files()
                 connection.execute("COMMIT")
+                self._check_files()  # else it may be lost, and is not acknowledged
             except BaseException:
                 if connection.in_transaction:
                     self._roll_back(connection)
                 raise
-        except (*BROKEN, Corrupt) as error:
-            failure = error if isinstance(error, Corrupt) else self._failure(error)
+        except (*BROKEN, Corrupt, Unavailable) as error:
+            failure = error if isinstance(error, OssbError) else self._failure(error)
             return dict.fromkeys(range(len(group)), failure)
         return failures
 
