@@ -53,6 +53,7 @@ def test_a_certificate_says_what_it_is(content):
         "lower",
         "upper",
         "status",
+        "gap",
         "best_arm",
         "rates",
         "alternatives",

@@ -17,7 +17,7 @@ from ossb.errors import InputError
 from ossb.fields import choice, integer, matrix, number, vector
 from ossb.files import replacing
 from ossb.graves_lai.bound import Bound
-from ossb.graves_lai.proof import Alternative, Arm, Report
+from ossb.graves_lai.proof import GAP, Alternative, Arm, Report
 from ossb.instances import from_dict
 
 FORMAT = "ossb certificate"
@@ -72,6 +72,7 @@ def _entry(bound: Bound) -> dict[str, Any]:
         "lower": content["lower"],
         "upper": content["upper"],
         "status": content["status"],
+        "gap": bound.promised,
         "best_arm": content["best_arm"],
         "rates": content["rates"],
         "alternatives": [
@@ -81,6 +82,7 @@ def _entry(bound: Bound) -> dict[str, Any]:
                 "witness": np.asarray(a.witness).tolist(),
                 "weight": float(a.weight),
                 "piece": a.piece,
+                **({"relative": True} if a.relative else {}),
             }
             for a in bound.alternatives
         ],
@@ -117,6 +119,7 @@ def _bound(entry: Any, where: str) -> Bound:
         "heuristic"
         if choice(entry.get("status"), f"{where}.status", ("certified", "heuristic")) == "heuristic"
         else "certified",
+        promised=number(entry.get("gap", GAP), f"{where}.gap"),
     )
 
 
@@ -134,7 +137,14 @@ def _alternative(item: dict[str, Any], shape: tuple[int, ...], where: str) -> Al
         arrays[1],
         number(item.get("weight"), f"{where}.weight"),
         integer(item.get("piece", 0), f"{where}.piece"),
+        _flag(item.get("relative", False), f"{where}.relative"),
     )
+
+
+def _flag(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(where, "be true or false", value)
+    return value
 
 
 def _rate(item: dict[str, Any], where: str) -> float:

@@ -101,11 +101,11 @@ def test_a_certificate_and_its_check(ossb, write, tmp_path):
     assert ossb.out.splitlines()[0] == "three: valid"
     assert "bounds[1]: valid" in ossb.out
     assert "claimed" in ossb.out
-    assert "residuals: outside" in ossb.out
+    assert "rates    cost" in ossb.out
     assert ossb("verify", proof, "--json") == 0
     reports = json.loads(ossb.out)
     assert [report["valid"] for report in reports] == [True, True]
-    assert set(reports[0]) == {"valid", "claimed", "proved", "residuals", "problems"}
+    assert set(reports[0]) == {"valid", "claimed", "status", "gap", "proved", "problems"}
 
 
 def test_a_corrupted_certificate_exits_with_three(ossb, write, tmp_path):

@@ -29,8 +29,14 @@ def verify(
             {
                 "valid": report.valid,
                 "claimed": {"lower": bound.lower, "upper": bound.upper},
-                "proved": {"lower": _finite(report.lower), "upper": _finite(report.upper)},
-                "residuals": {key: _finite(value) for key, value in report.residuals.items()},
+                "status": bound.status,
+                "gap": bound.promised,
+                "proved": {
+                    "lower": _finite(report.lower),
+                    "upper": _finite(report.upper),
+                    "information": _finite(report.information),
+                    "cost": _finite(report.cost),
+                },
                 "problems": list(report.problems),
             }
             for bound, report in outcomes
@@ -41,10 +47,10 @@ def verify(
             verdict = "valid" if report.valid else "NOT PROVED"
             name = bound.instance.name or f"bounds[{i}]"
             typer.echo(f"{name}: {verdict}")
-            typer.echo(f"  claimed  {bound.lower!r} <= C <= {bound.upper!r}")
+            status = bound.status + f" to {bound.promised:.1e}" * (bound.status == "certified")
+            typer.echo(f"  claimed  {bound.lower!r} <= C <= {bound.upper!r}, {status}")
             typer.echo(f"  proved   {report.lower!r} <= C <= {report.upper!r}")
-            residuals = ", ".join(f"{key} {value:.1e}" for key, value in report.residuals.items())
-            typer.echo(f"  residuals: {residuals}")
+            typer.echo(f"  rates    cost {report.cost!r}, least information {report.information!r}")
             for problem in report.problems:
                 typer.echo(f"  problem: {problem}")
     if not all(report.valid for _, report in outcomes):

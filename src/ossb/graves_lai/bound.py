@@ -7,13 +7,22 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from ossb.errors import InputError
-from ossb.graves_lai.proof import Alternative, Arm, Provable, Report, Support, check
+from ossb.graves_lai.proof import GAP, Alternative, Arm, Report, Support, check
 
 Status = Literal["certified", "heuristic"]
 
 
-class Bounded(Provable, Protocol):
+class Bounded(Protocol):  # in transition: all of Provable, when every structure offers it
     """An instance with a bound: what can be proved of it, and how its arms are called."""
+
+    @property
+    def may_certify(self) -> bool: ...
+
+    def best_arm(self) -> Arm: ...
+
+    def gap_of(self, arm: Arm) -> float:
+        """Δ(x) under the true parameter, rounded."""
+        ...
 
     @property
     def n_arms(self) -> int | None:
@@ -48,6 +57,8 @@ class Bound:
         What the instance needs to prove ``upper``; None where a closed form does.
     status
         ``certified``, or ``heuristic`` where a side rests on a search that may have missed.
+    promised
+        The relative gap that ``certified`` promises.
     """
 
     instance: Any
@@ -58,6 +69,7 @@ class Bound:
     multipliers: Any = None
     status: Status = "certified"
     seconds: float = 0.0
+    promised: float = GAP
 
     @property
     def value(self) -> float:
@@ -92,6 +104,8 @@ class Bound:
             self.multipliers,
             self.lower,
             self.upper,
+            self.status,
+            self.promised,
         )
 
     def asymptotic_constant(self, epsilon: float = 0.0, gamma: float = 0.0) -> float:

@@ -1,4 +1,4 @@
-"""What proves a bound, and the check of it with no solver.
+"""What proves a bound, and the check of it with no solver and in exact arithmetic.
 
 The Graves–Lai program: C(θ) = min Σ η(x) Δ(x) over rates η ≥ 0 with
 Σ η(x) D(θ, λ, x) ≥ 1 for every confusing parameter λ.  Both sides have a short proof.
@@ -10,22 +10,34 @@ The Graves–Lai program: C(θ) = min Σ η(x) Δ(x) over rates η ≥ 0 with
   C ≥ Σ y_k / max over x ≠ x* of Σ y_k D(θ, λ_k, x) / Δ(x).
   Each λ_k is a limit of parameters under which another arm is strictly better: it lies in a
   convex piece of the parameter set that also holds a ``witness`` with a strict advantage.
+
+Nothing is taken for equal, inside or better that is not so exactly, for the numbers as they
+stand in the certificate: whoever wrote it, what passes is true.  Quantities that doubles do not
+hold are balls around their true values, and each side counts the end that proves less.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 
 Arm = int | tuple[int, ...]
 Support = Sequence[tuple[Arm, float]]
+Ball = Any  # flint.arb, which is loaded by the check and not before
 
-TOLERANCE = 1e-9
-STRICT = 100.0  # a witness is better by this many times its own distance from the set
+GAP = 1e-6  # the relative gap that "certified" stands for where nothing else is said
+# rates count as feasible, and as costing the upper side, to this share: C itself is proved exactly
+FEASIBLE = 1e-9
+TOLERANCE = 1e-9  # in transition
 # what an instance raises on a proof of the wrong shape, which is then no proof
 MALFORMED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
+
+
+class ProofError(ValueError):
+    """Why an alternative proves nothing: what it is not, in a few words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +56,9 @@ class Alternative:
         y ≥ 0.
     piece
         Which piece of the parameter set holds both, where it is a union.
+    relative
+        Whether ``parameter`` and ``witness`` are written as differences from the true parameter:
+        near ties, doubles hold these to more digits.
     """
 
     arm: Arm
@@ -51,54 +66,65 @@ class Alternative:
     witness: np.ndarray
     weight: float
     piece: int = 0
+    relative: bool = False
 
 
 class Provable(Protocol):
-    """What an instance offers to have its bounds checked."""
+    """What an instance offers to have its bounds checked.
+
+    Every answer is exact, or a ball that holds the true value; the check has set the precision.
+    """
 
     @property
-    def witnessed(self) -> bool:
-        """False where a user's word stands for witnesses: ties are then taken for limits."""
+    def may_certify(self) -> bool:
+        """False where the upper side rests on a search that may have missed."""
         ...
 
     def best_arm(self) -> Arm: ...
 
-    def gap_of(self, arm: Arm) -> float:
+    def exact_gap(self, arm: Arm) -> Ball:
         """Δ(x) under the true parameter."""
         ...
 
-    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        """How far a parameter is from the piece where ``arm`` may be best; 0 inside."""
+    def exact_confusing(self, alternative: Alternative) -> Any:
+        """The parameter that an alternative stands for, exactly.
+
+        It agrees with θ on all that the best arm reveals and is a limit of such parameters of Θ
+        under which the alternative's arm is strictly better; ``ProofError`` if that is not shown.
+        Where doubles cannot meet an equality, the structure says which exact point they stand for.
+        """
         ...
 
-    def rounding(self, parameter: np.ndarray) -> float:
-        """How far outside rounding alone may put a parameter."""
+    def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
+        """Maximum over x ≠ x* of Σ_k weights[k] D(θ, confusing[k], x) / Δ(x), or more.
+
+        The parameters are what ``exact_confusing`` gave; the weights are positive.
+        """
         ...
 
-    def disagreement(self, parameter: np.ndarray) -> float:
-        """Largest difference, from the truth, in what the best arm reveals."""
-        ...
-
-    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
-        """Reward of ``arm`` minus that of the true best arm, under ``parameter``."""
-        ...
-
-    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
-        """Maximum over x ≠ x* of Σ_k weights[k] D(θ, parameters[k], x) / Δ(x)."""
-        ...
-
-    def information(self, support: Support, multipliers: Any) -> float:
-        """A proved lower bound of F(η); +∞ where no parameter is confusing."""
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
+        """A lower bound of F(η); +∞ where no parameter is confusing."""
         ...
 
 
 @dataclass(frozen=True)
 class Report:
-    """Outcome of a check: the bounds recomputed, the residuals met, and what was wrong."""
+    """Outcome of a check: what was proved, rounded outward, and what was wrong.
+
+    Parameters
+    ----------
+    lower, upper
+        The interval that the proof itself gives, whatever was claimed.
+    information
+        F(η) of the rates, at least.
+    cost
+        Σ η(x) Δ(x), at most.
+    """
 
     lower: float
     upper: float
-    residuals: dict[str, float]
+    information: float
+    cost: float
     problems: tuple[str, ...] = field(default=())
 
     @property
@@ -106,108 +132,226 @@ class Report:
         return not self.problems
 
 
-@np.errstate(all="ignore")  # what overflows proves nothing, and is said to
 def check(
-    instance: Provable,
+    instance: Any,
     support: Support,
     alternatives: Sequence[Alternative],
     multipliers: Any,
     lower: float,
     upper: float,
+    status: str = "certified",
+    gap: float = GAP,
 ) -> Report:
-    """Recompute both sides of a claimed bound from the instance and the proof."""
+    """Prove both sides anew from the instance and the proof, and compare with what is claimed."""
+    report = prove(instance, support, alternatives, multipliers)
+    return judge(instance, report, lower, upper, status, gap)
+
+
+def judge(
+    instance: Any, report: Report, lower: float, upper: float, status: str, gap: float
+) -> Report:
+    """The report of a proof, with what a claim says beyond it."""
+    problems = [*report.problems, *_claimed(report, lower, upper)]
+    if status == "certified":
+        problems += _certified(instance, lower, upper, gap)
+    return replace(report, problems=tuple(problems))
+
+
+def prove(
+    instance: Any, support: Support, alternatives: Sequence[Alternative], multipliers: Any
+) -> Report:
+    """What a proof gives, whatever is claimed."""
+    from ossb.graves_lai.exact.balls import down, up, working  # loads flint
+
+    provable = _in_transition(instance)
     problems: list[str] = []
-    residuals = {"outside": 0.0, "disagreement": 0.0, "disadvantage": 0.0}
-    proved_lower, proved_upper, information, cost = math.nan, math.inf, 0.0, math.nan
-    try:
-        for k, alternative in enumerate(alternatives):
-            problems += _check_alternative(instance, k, alternative, residuals)
-        proved_lower = _lower(instance, alternatives)
-    except MALFORMED as error:
-        problems.append(f"alternatives: not what this instance needs: {error}")
-    try:
-        information = _information(instance, support, multipliers)
-        cost = math.fsum(rate * instance.gap_of(arm) for arm, rate in support)
-        proved_upper = _upper(cost, information)
-    except MALFORMED as error:
-        problems.append(f"rates or multipliers: not what this instance needs: {error}")
-    residuals["infeasibility"] = max(0.0, 1.0 - information)
-    if not information >= 1.0 - TOLERANCE:
-        problems.append(f"rates: not feasible, the least information is {information!r}")
+    with working(), np.errstate(all="ignore"):
+        lower = _lower(provable, alternatives, problems)
+        cost, information = _upper(provable, support, multipliers, problems)
+        if information.is_nan() or not information > 0:
+            upper = math.inf
+        else:
+            upper = 0.0 if not information.is_finite() else up(cost / information)
+        if isinstance(provable, _Floats) and upper < down(lower) <= upper * (1.0 + TOLERANCE):
+            lower = type(cost)(upper)
+        report = Report(down(lower), upper, down(information), up(cost), tuple(problems))
+    if report.lower > report.upper:
+        contradiction = (
+            f"lower and upper: the proofs contradict each other, {report.lower!r} and "
+            f"{report.upper!r}: they are of different sets of parameters"
+        )
+        return replace(report, problems=(*report.problems, contradiction))
+    return report
+
+
+def _claimed(report: Report, lower: float, upper: float) -> list[str]:
+    """What is claimed beyond what is proved."""
     if not np.isfinite([lower, upper]).all():
-        problems.append(f"lower and upper: must be finite, got {lower!r} and {upper!r}")
-    residuals["lower"] = max(0.0, lower - proved_lower)
-    residuals["upper"] = max(0.0, proved_upper - upper)
-    if not proved_lower >= lower - TOLERANCE * abs(lower):
-        problems.append(f"lower: claimed {lower!r}, proved {proved_lower!r}")
-    if not proved_upper <= upper + TOLERANCE * abs(upper):
-        problems.append(f"upper: claimed {upper!r}, proved {proved_upper!r}")
-    elif not upper - cost <= TOLERANCE * abs(upper):
-        problems.append(f"upper: claimed {upper!r}, where the rates cost {cost!r}")
-    if lower < 0:
-        problems.append(f"lower: claimed {lower!r}, and no cost is negative")
-    return Report(proved_lower, proved_upper, residuals, tuple(problems))
-
-
-def _check_alternative(
-    instance: Provable, k: int, alternative: Alternative, residuals: dict[str, float]
-) -> list[str]:
+        return [f"lower and upper: must be finite, got {lower!r} and {upper!r}"]
     problems = []
-    error = 0.0
-    arm, piece = alternative.arm, alternative.piece
-    gap = instance.gap_of(arm)
-    if arm == instance.best_arm() or not gap > 0:
-        return [f"alternatives[{k}]: {arm} is the best arm itself"]
-    if not 0 <= alternative.weight < np.inf:
-        problems.append(f"alternatives[{k}]: weight {alternative.weight!r}")
-    for name, parameter in (("parameter", alternative.parameter), ("witness", alternative.witness)):
-        if not np.isfinite(parameter).all():
-            return [*problems, f"alternatives[{k}].{name}: not finite"]
-        scale = 1.0 + float(np.abs(parameter).max(initial=0.0))
-        # what is proved is a matter of gaps: an error beside them is no proof, however small
-        limit = min(scale, gap)
-        outside = max(0.0, instance.outside(parameter, arm, piece) - instance.rounding(parameter))
-        disagreement = instance.disagreement(parameter)
-        error = outside + disagreement  # that of the witness, in the end
-        outside, disagreement = outside / limit, disagreement / limit
-        residuals["outside"] = max(residuals["outside"], outside)
-        residuals["disagreement"] = max(residuals["disagreement"], disagreement)
-        if not outside <= TOLERANCE:
-            problems.append(f"alternatives[{k}].{name}: outside the parameter set by {outside:.2e}")
-        if not disagreement <= TOLERANCE:
-            problems.append(
-                f"alternatives[{k}].{name}: differs in what the best arm reveals "
-                f"by {disagreement:.2e}"
-            )
-    disadvantage = -instance.advantage(alternative.parameter, arm) / gap
-    residuals["disadvantage"] = max(residuals["disadvantage"], disadvantage)
-    if not disadvantage <= TOLERANCE:
-        problems.append(f"alternatives[{k}].parameter: its arm is worse by {disadvantage:.2e}")
-    # rounding must not be what makes it better: ties at the edge of the set are no proof
-    strict = instance.advantage(alternative.witness, arm) > STRICT * error
-    if instance.witnessed and not strict:
-        problems.append(f"alternatives[{k}].witness: its arm is not strictly better")
+    if not report.information >= 1.0 - FEASIBLE:
+        least = report.information
+        problems.append(f"rates: not feasible, the least information is {least!r}")
+    if not lower >= 0.0:
+        problems.append(f"lower: claimed {lower!r}, and no cost is negative")
+    if not lower <= upper:
+        problems.append(f"lower: claimed {lower!r}, above the upper side, {upper!r}")
+    if not lower <= report.lower:
+        problems.append(f"lower: claimed {lower!r}, proved {report.lower!r}")
+    if not report.upper <= upper:
+        problems.append(f"upper: claimed {upper!r}, proved {report.upper!r}")
+    elif not _near(upper, report.cost):
+        problems.append(f"upper: claimed {upper!r}, where the rates cost {report.cost!r}")
     return problems
 
 
-def _lower(instance: Provable, alternatives: Sequence[Alternative]) -> float:
-    weights = np.array([alternative.weight for alternative in alternatives])
-    if not weights.size or not 0 < weights.sum() < np.inf:
-        return 0.0
-    parameters = [alternative.parameter for alternative in alternatives]
-    heaviest = float(instance.heaviest(parameters, weights))
-    return float(weights.sum()) / heaviest if heaviest > 0 else math.nan
+def _near(upper: float, cost: float) -> bool:
+    """Whether rates cost what the upper side says, to a share of ``FEASIBLE``."""
+    if not math.isfinite(cost):
+        return False
+    claim = Fraction(upper)
+    return abs(claim - Fraction(cost)) <= Fraction(FEASIBLE) * claim
 
 
-def _information(instance: Provable, support: Support, multipliers: Any) -> float:
-    """What the rates are proved to reveal, at least, of every confusing parameter."""
-    if any(not 0 <= rate < np.inf for _, rate in support):
-        return 0.0
-    information = float(instance.information(support, multipliers))
-    return information if information > 0 else 0.0  # also where it is not a number
+def _certified(instance: Any, lower: float, upper: float, gap: float) -> list[str]:
+    if not instance.may_certify:
+        return ["status: certified, where the upper side rests on a search that may have missed"]
+    if not 0.0 < gap < 1.0:
+        return [f"gap: must lie in (0, 1), got {gap!r}"]
+    if not np.isfinite([lower, upper]).all() or lower > upper:
+        return []  # said already
+    if Fraction(upper) - Fraction(lower) > Fraction(gap) * Fraction(upper):
+        share = (upper - lower) / upper
+        return [f"status: certified to a relative gap of {gap:.1e}, where it is {share:.1e}"]
+    return []
 
 
-def _upper(cost: float, information: float) -> float:
-    if information == np.inf:
-        return 0.0  # nothing to tell apart: zero rates are feasible
-    return cost / information if information > 0 else math.inf
+def _lower(instance: Any, alternatives: Sequence[Alternative], problems: list[str]) -> Ball:
+    """What the alternatives prove; 0 from any that is wrong."""
+    from flint import arb
+
+    from ossb.graves_lai.exact.balls import total
+
+    confusing, weights = [], []
+    for k, alternative in enumerate(alternatives):
+        try:
+            problem = _refused(instance, alternative)
+            if problem is None:
+                confusing.append(instance.exact_confusing(alternative))
+                weights.append(float(alternative.weight))
+                continue
+        except ProofError as error:
+            problem = str(error)
+        except MALFORMED as error:
+            problem = f" not what this instance needs: {error}"
+        problems.append(f"alternatives[{k}]{problem}")
+    kept = [k for k, weight in enumerate(weights) if weight > 0.0]
+    if problems or not kept:
+        return arb(0)
+    try:
+        chosen = [weights[k] for k in kept]
+        heaviest = instance.exact_heaviest([confusing[k] for k in kept], chosen)
+    except MALFORMED as error:
+        problems.append(f"alternatives: not what this instance needs: {error}")
+        return arb(0)
+    if not heaviest.is_finite():
+        return arb(0)
+    if not heaviest > 0:
+        problems.append("alternatives: they differ from the truth in nothing that is shown")
+        return arb(0)
+    return total(map(arb, chosen)) / heaviest
+
+
+def _refused(instance: Any, alternative: Alternative) -> str | None:
+    """What is wrong with an alternative before it is looked at closely."""
+    if alternative.arm == instance.best_arm() or not instance.exact_gap(alternative.arm) > 0:
+        return f".arm: {alternative.arm} is the best arm itself"
+    if not 0.0 <= alternative.weight < math.inf:
+        return f".weight: must be 0 or more, got {alternative.weight!r}"
+    shape = np.shape(alternative.parameter)
+    for name in ("parameter", "witness"):
+        numbers = np.asarray(getattr(alternative, name))
+        if not np.isfinite(numbers).all():
+            return f".{name}: not finite"
+        if numbers.shape != shape:
+            return f".{name}: of another shape"
+    return None
+
+
+def _upper(
+    instance: Any, support: Support, multipliers: Any, problems: list[str]
+) -> tuple[Ball, Ball]:
+    """Σ η(x) Δ(x), and F(η) at least."""
+    from flint import arb
+
+    from ossb.graves_lai.exact.balls import INFINITE, total
+
+    for arm, rate in support:
+        if not 0.0 <= rate < math.inf:
+            problems.append(f"rates: that of arm {arm} must be 0 or more, got {rate!r}")
+            return INFINITE, arb(0)
+    try:
+        cost = total(arb(rate) * instance.exact_gap(arm) for arm, rate in support)
+        return cost, instance.exact_information(support, multipliers)
+    except ProofError as error:
+        problems.append(str(error))
+    except MALFORMED as error:
+        problems.append(f"rates or multipliers: not what this instance needs: {error}")
+    return INFINITE, arb(0)
+
+
+# Transition: structures that do not yet offer ``exact_…`` are checked in floating point, with
+# tolerances, as all of them were.  Removed with the last of them.
+
+
+def _in_transition(instance: Any) -> Any:
+    """The instance itself, or what stands for one that has no exact proofs yet."""
+    return instance if hasattr(instance, "exact_information") else _Floats(instance)
+
+
+class _Floats:
+    STRICT = 100.0  # a witness is better by this many times its own distance from the set
+
+    def __init__(self, instance: Any) -> None:
+        self.instance = instance
+        self.best_arm = instance.best_arm
+
+    def exact_gap(self, arm: Arm) -> Ball:
+        from flint import arb
+
+        return arb(self.instance.gap_of(arm))
+
+    def exact_confusing(self, alternative: Alternative) -> np.ndarray:
+        arm, instance, error = alternative.arm, self.instance, 0.0
+        gap = instance.gap_of(arm)
+        for name in ("parameter", "witness"):
+            parameter = getattr(alternative, name)
+            limit = min(1.0 + float(np.abs(parameter).max(initial=0.0)), gap)
+            away = instance.outside(parameter, arm, alternative.piece)
+            outside = max(0.0, away - instance.rounding(parameter))
+            disagreement = instance.disagreement(parameter)
+            error = outside + disagreement  # that of the witness, in the end
+            if not outside <= TOLERANCE * limit:
+                raise ProofError(f".{name}: outside the parameter set by {outside:.2e}")
+            if not disagreement <= TOLERANCE * limit:
+                raise ProofError(
+                    f".{name}: differs in what the best arm reveals by {disagreement:.2e}"
+                )
+        short = -instance.advantage(alternative.parameter, arm) / gap
+        if not short <= TOLERANCE:
+            raise ProofError(f".parameter: its arm is worse by {short:.2e}")
+        strict = instance.advantage(alternative.witness, arm) > self.STRICT * error
+        if instance.witnessed and not strict:
+            raise ProofError(".witness: its arm is not strictly better")
+        return alternative.parameter
+
+    def exact_heaviest(self, confusing: Sequence[np.ndarray], weights: Sequence[float]) -> Ball:
+        from flint import arb
+
+        return arb(float(self.instance.heaviest(confusing, np.array(weights))))
+
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
+        from flint import arb
+
+        information = float(self.instance.information(support, multipliers))
+        return arb(information) if information > 0 else arb(0)

@@ -141,6 +141,10 @@ class Oracle(Piecewise):
         ]
         return Bound(self, answer.lower, answer.upper, support, alternatives, None, self._status())
 
+    @property
+    def may_certify(self) -> bool:
+        return bool(self.exact)
+
     def _status(self) -> Any:
         return "certified" if self.exact else "heuristic"
 
