@@ -7,11 +7,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help install test check coverage figure bench reliability regret docs gallery release-check clean
+.PHONY: help install test boundscheck check coverage figure bench reliability regret docs gallery release-check clean
 
 help:
 	@echo "make figure   run the main job, ending in a figure and a table"
 	@echo "make test     style, types, layers, and every test"
+	@echo "make boundscheck  the tests of compiled code, compiled to check every index (an hour)"
 	@echo "make bench    side-by-side benchmarks, one table each (QUICK=1 for a short run)"
 	@echo "make reliability  the reliability table and its page: kills, full disks, lost connections (half an hour)"
 	@echo "make regret   the regret grid and its page, docs/regret.md (hours; SHARE=0.1 for a tenth)"
@@ -37,6 +38,11 @@ check: install
 
 test: check
 	$(BIN)/pytest -n 2
+
+# Compiled code reads and writes where an index points, right or wrong; so compiled it raises.
+boundscheck: install
+	OSSB_BOUNDSCHECK=1 $(BIN)/pytest -n 2 tests/families tests/graves_lai tests/models tests/policies \
+		tests/simulation tests/structures tests/test_kernels.py tests/test_records.py
 
 # Solvers and structures through the interpreted path: compiled code leaves no trace.
 coverage: install

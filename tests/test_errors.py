@@ -1,8 +1,10 @@
 """An error names the field, what it must be and what was got."""
 
+import pickle
+
 import pytest
 
-from ossb.errors import InputError
+from ossb.errors import CertificationError, InputError, InUse, PolicyError
 
 
 @pytest.mark.parametrize(
@@ -25,3 +27,24 @@ def test_a_hint_comes_first():
     message = str(InputError("policy", "be one of hgl, ossb (did you mean 'hgl'?)", "hgll"))
     assert message == "did you mean 'hgl'? `policy` must be one of hgl, ossb, got hgll"
     assert str(InputError("n", "be given")) == "`n` must be given"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InputError("theta", "be a list", 3),
+        PolicyError("mine", 7, "`arm` must be 0, …, 2, got 3"),
+        CertificationError("no proof"),
+        InUse("taken", "http://here"),
+    ],
+)
+def test_errors_travel_between_processes(error):
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    assert vars(again) == vars(error)
+
+
+def test_a_policy_error_says_who_and_when():
+    assert str(PolicyError("mine", 7, "this")) == "policy 'mine' in round 7: this"
+    assert str(PolicyError("mine", 0, "this")) == "policy 'mine' before round 1: this"

@@ -4,12 +4,14 @@ import functools
 import gc
 import hashlib
 import importlib
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
 from numba.core import types as numba_types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.errors import NumbaError
 from numba.extending import overload, overload_method
 
 from ossb._linking import InnerCompiler, Separate, separate_versions, set_apart
@@ -134,6 +136,18 @@ def _plain_types(template: Callable[..., Any]) -> Callable[..., Any]:
         return template(unnamed, {key: types.unliteral(kind) for key, kind in keywords.items()})
 
     return plain
+
+
+def reason(error: Exception) -> str | None:
+    """What numba does not take, and where it stands; None of an error that is not numba's."""
+    if not isinstance(error, NumbaError):
+        return None
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    innermost = text.rpartition("Failed in nopython mode pipeline")[2]
+    lines = [line.strip() for line in innermost.splitlines() if line.strip()]
+    said = next((line for line in lines if not line.startswith("(step:")), type(error).__name__)
+    place = re.search(r'File "([^"]+)", line (\d+)', innermost)
+    return f"{said} ({place[1]}, line {place[2]})" if place else said
 
 
 def dispatcher_type(dispatcher: Any) -> Any:

@@ -12,6 +12,7 @@ versions agree bit for bit.
 import functools
 import hashlib
 import inspect
+import os
 import types as pytypes
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -21,10 +22,12 @@ import numpy as np
 P = ParamSpec("P")
 R = TypeVar("R")
 
+BOUNDS_CHECKED = os.environ.get("OSSB_BOUNDSCHECK", "0") not in ("", "0")  # slow: to find faults
+
 OPTIONS = {
     "error_model": "numpy",
     "nogil": True,
-    "boundscheck": False,
+    "boundscheck": BOUNDS_CHECKED,  # part of the cache's key, as all of these
     "_nrt": False,  # kernels allocate nothing, and to count references costs more than most do
     "no_cfunc_wrapper": True,  # kernels are never passed as C callbacks: less to compile
 }
@@ -80,6 +83,13 @@ class Kernel(Generic[P, R]):
         from ossb._numba import dispatcher_type
 
         return dispatcher_type(self._inner)
+
+
+def compiler_says(error: Exception) -> str | None:
+    """What an error of the compiler's says, in one line; None where it is another's."""
+    from ossb._numba import reason
+
+    return reason(error)
 
 
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:

@@ -146,3 +146,15 @@ def test_an_interrupt_keeps_what_is_finished(workers, file, tmp_path):
     assert "Traceback" not in error
     assert len(list(parts.iterdir())) == 1
     assert len(json.loads((tmp_path / "out" / "cells.json").read_text())) == 2
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_policy_that_goes_wrong_ends_in_one_line(ossb, file, tmp_path, workers):
+    wrong = '{ name = "wrong_policies:Wrong", arm = 3, round = 9 }'
+    file.write_text(FILE.replace('{ name = "own_policies:RoundRobin", step = 2 }', wrong))
+    assert ossb("run", "tiny.toml", "--workers", workers) == 2
+    (line,) = [line for line in ossb.err.splitlines() if line.startswith("ossb: ")]
+    said = "`arm` must be 0, …, 2, got 3"
+    assert line == f"ossb: policy 'wrong_policies:Wrong:arm=3,round=9' in round 9: {said}"
+    assert "Traceback" not in ossb.err
+    assert not list(tmp_path.rglob("table.csv"))

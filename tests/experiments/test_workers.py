@@ -11,9 +11,10 @@ from types import SimpleNamespace
 import pytest
 
 from experiment_cases import CLASSICAL, TESTS, contents, experiment, many
-from ossb.errors import InputError, OssbError
+from ossb.errors import InputError, OssbError, PolicyError
 from ossb.experiments import workers
 from ossb.experiments.cells import cells
+from ossb.experiments.ledger import Ledger
 from ossb.experiments.run import run
 from ossb.experiments.workers import Processes, workers_for
 
@@ -77,9 +78,43 @@ def test_a_cell_that_always_dies_is_named(own_policies, monkeypatch):
 def test_an_error_of_a_policy_is_raised(own_policies):
     found = experiment(policies=["test_workers:Faulty"], instances=[CLASSICAL], trials=1)
     players = Processes(2, compiled=False)
-    with pytest.raises(RuntimeError, match="a fault of its own"):
+    said = (
+        "policy 'test_workers:Faulty' before round 1: "
+        "`start` failed: RuntimeError: a fault of its own"
+    )
+    with pytest.raises(PolicyError, match=f"^{said}$"):
         list(players.play(list(cells(found))))
     players.close()
+
+
+def wrong(**parameters):
+    policies = ["ucb1", {"name": "wrong_policies:Wrong", **parameters}]
+    return experiment(policies=policies, instances=[CLASSICAL], trials=2)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_wrong_decision_is_refused_and_leaves_nothing(tmp_path, workers, compiled):
+    said = (
+        r"^policy 'wrong_policies:Wrong:arm=3,round=40' in round 40: `arm` must be 0, …, 2, got 3$"
+    )
+    for _ in range(2):  # the same again where it is resumed
+        with pytest.raises(PolicyError, match=said) as caught:
+            run(wrong(arm=3, round=40), tmp_path / "out", workers=workers, compiled=compiled)
+        assert (caught.value.round, caught.value.fault[:5]) == (40, "`arm`")
+    grid = cells(wrong(arm=3, round=40))
+    finished = Ledger(tmp_path / "out").finished()
+    assert not [cell for cell in grid if cell.policy != "ucb1" and cell.key in finished]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_wrong_decision_on_a_cluster(cluster, tmp_path):
+    address, _ = cluster
+    while not address.exists():
+        time.sleep(0.05)
+    scheduler = json.loads(address.read_text())["address"]
+    with pytest.raises(PolicyError, match=r"round=1' in round 1: `arm` must be 0, …, 2, got -1$"):
+        run(wrong(arm=-1, round=1), tmp_path / "out", scheduler=scheduler, compiled=False)
 
 
 @pytest.fixture
@@ -88,7 +123,8 @@ def cluster(tmp_path):
     address = tmp_path / "scheduler.json"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     common = ["--scheduler-file", str(address), "--no-dashboard"]
-    environment = os.environ | {"PYTHONPATH": str(TESTS)}
+    path = os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH")]))
+    environment = os.environ | {"PYTHONPATH": path}
     module = "distributed.cli.dask_scheduler"
     running = [
         subprocess.Popen(

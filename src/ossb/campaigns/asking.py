@@ -66,7 +66,7 @@ def choose(
     stream = arrays.rng_state(state.rng)
     chosen = []
     for _ in range(n):
-        decision = player.select(state.tally, memory, state.rng)
+        decision = player.select(state.tally, memory, state.rng, table)
         state.enter(decision, now, expires)
         chosen.append([decision.arm, decision.phase])
     content: dict[str, Any] = {"expires": expires, "decisions": chosen}

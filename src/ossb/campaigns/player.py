@@ -18,10 +18,12 @@ from numpy.random import Generator
 from ossb.arm_sets.table import ArmTable, RenamedTable
 from ossb.campaigns import arrays
 from ossb.campaigns.rosters import is_described, n_units, places, restricted
+from ossb.errors import PolicyError, brief
 from ossb.graves_lai.generic.way import WAY
 from ossb.kernels import kernel
 from ossb.policies import POLICIES
 from ossb.policies import policy as make_policy
+from ossb.policies.checked import failed, fresh_memory, member, round_of, whole, within
 from ossb.records import can_compile
 from ossb.tally import Decision, Tally, empty_tally, lend_means, take_back_means
 
@@ -66,7 +68,8 @@ class Player:
         parameters = {key: value for key, value in chosen.items() if key != "name"}
         self.policy: Any = make_policy(str(chosen["name"]), self.instance, **parameters)
         self.remembers = POLICIES[str(chosen["name"])].remembers
-        self._template = self.policy.start()
+        self._name = str(chosen["name"])
+        self._template = fresh_memory(self.policy, self._name)
         self._compiles = can_compile(self.policy)
         self._step: Any = choose
         self._slow_steps = 0
@@ -74,7 +77,11 @@ class Player:
 
     def start(self) -> list[np.ndarray]:
         """The arrays of a fresh memory."""
-        return [np.ascontiguousarray(leaf) for leaf in arrays.leaves(self.policy.start())]
+        memory = fresh_memory(self.policy, self._name)
+        try:
+            return [np.ascontiguousarray(leaf) for leaf in arrays.leaves(memory)]
+        except TypeError as error:
+            raise PolicyError(self._name, 0, f"`start` must return a memory: {error}") from None
 
     def bind(self, memory: list[np.ndarray], table: ArmTable | None = None) -> Any | None:
         """A memory around saved arrays; None where this version's has another shape.
@@ -101,9 +108,12 @@ class Player:
             tally.clock,
         )
 
-    def select(self, tally: Tally, memory: Any, rng: Generator) -> Decision:
-        """The next arm, by its position among all arms."""
+    def select(
+        self, tally: Tally, memory: Any, rng: Generator, table: ArmTable | None = None
+    ) -> Decision:
+        """The next arm, by its position among all arms, or in the table of those met."""
         seen = self.view(tally)
+        round, met = round_of(tally), 0 if table is None else len(table.arms)
         self._look_for_compiled()
         started = time.thread_time()
         missing = bool(seen.pending.any()) and not seen.counts.all()
@@ -111,14 +121,32 @@ class Player:
         try:
             with WAY.aside():  # no ask waits for a compiler
                 decision = self._step(self.policy, seen, memory, rng)
+        except Exception as error:
+            raise failed(error, self._name, tally) from error
         finally:
             if lent:
                 take_back_means(seen)
         if self._step is choose and time.thread_time() - started > SLOW:
             self._slow_steps += 1
-        arm = int(decision.arm)
-        own = self.whole or self.described
-        return Decision(arm if own else int(self.arms[arm]), int(decision.phase))
+        decision = whole(decision, self._name, tally)
+        if table is not None:
+            within(decision, len(table.arms), self._name, round)
+            for place in (*range(met, len(table.arms)), decision.arm):
+                self._refuse_strange(table.arms[place], round)
+            return decision
+        within(decision, seen.plays.size, self._name, round)
+        return decision if self.whole else Decision(int(self.arms[decision.arm]), decision.phase)
+
+    def _refuse_strange(self, arm: Any, round: int) -> None:
+        """Refuse what is not an arm of the set, or has items that are left out."""
+        if not self.whole and isinstance(arm, tuple):
+            number = {unit: place for place, unit in enumerate(self.kept)}
+            gone = [item for item in arm if item not in number]
+            if gone:
+                fault = f"`arm` must have no item that is left out, got {brief(arm)}"
+                raise PolicyError(self._name, round, fault)
+            arm = tuple(number[item] for item in arm)
+        member(arm, self.instance, self._name, round)
 
     def outer(self, arm: Any) -> Any:
         """How all arms call an arm of these."""

@@ -9,7 +9,7 @@ from ossb.campaigns.description import described
 from ossb.campaigns.events import Event
 from ossb.campaigns.player import Player
 from ossb.campaigns.state import State
-from ossb.errors import InputError, OssbError
+from ossb.errors import InputError, OssbError, PolicyError
 
 ROUGH = 1e-2  # relative gap of rates that nobody sees
 
@@ -36,6 +36,10 @@ def _refusing(field: str, must: str) -> Iterator[None]:
     """Numbers beyond what doubles and memory hold are bad input, and no failure of ours."""
     try:
         yield
+    except PolicyError as error:
+        if isinstance(error.__cause__, OssbError):
+            raise error.__cause__ from None  # of the instance, say
+        raise InputError(field, f"{must}: {error.fault}") from error
     except OssbError:
         raise
     except (ArithmeticError, MemoryError, ValueError) as error:

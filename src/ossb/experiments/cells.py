@@ -121,13 +121,17 @@ def work(cell: Cell, compiled: bool = True) -> tuple[bytes, float]:
         outcome: Outcome | ImplicitOutcome
         if environment is None:
             course = new_course(checkpoints)
-            outcome = run_implicit(record, instance, course, cell.batch, cell.delay, rng, noise)
+            outcome = run_implicit(
+                record, instance, course, cell.batch, cell.delay, rng, noise, name=cell.label
+            )
             met = sorted(outcome.plays)
             arms, plays = [list(arm) for arm in met], [outcome.plays[arm] for arm in met]
         else:
             timing = Timing(cell.batch, cell.delay)
             fast = compiled and isinstance(record, tuple)  # a plain Python class runs as it is
-            outcome = run(record, environment, checkpoints, rng, noise, timing, fast)
+            outcome = run(
+                record, environment, checkpoints, rng, noise, timing, fast, name=cell.label
+            )
             arms, plays = None, outcome.plays.tolist()
         seconds += outcome.seconds
         spent = outcome.spent.T.tolist()

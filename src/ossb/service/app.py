@@ -125,7 +125,9 @@ class Service:
             except OssbError as error:
                 response = refusal(error)
                 if response.status_code >= 500 and response.status_code != 503:
-                    say(logging.ERROR, "failed", path=scope["path"], reason=str(error))
+                    fields = {"path": scope["path"], "reason": str(error)}
+                    # whose code it was, where a policy failed
+                    LOG.error("failed", extra={"fields": fields}, exc_info=error.__cause__)
             except asyncio.CancelledError:
                 if not self.stopping:
                     raise

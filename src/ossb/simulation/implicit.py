@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ossb.arm_sets.table import ArmTable
+from ossb.errors import PolicyError
+from ossb.policies.checked import fresh_memory, member, selected, within
 from ossb.simulation.trial import Course, note
 from ossb.tally import Tally, decide, empty_tally, lend_means, observe, take_back_means
 
@@ -35,10 +38,20 @@ def run_implicit(
     rng: np.random.Generator,
     noise: np.random.Generator,
     progress: Callable[[int], None] | None = None,
+    name: str | None = None,
 ) -> ImplicitOutcome:
-    """Play one trial up to the last checkpoint of a course."""
+    """Play one trial up to the last checkpoint of a course.
+
+    Parameters
+    ----------
+    name
+        What errors call the policy; its class by default.
+    """
+    name = type(policy).__name__ if name is None else name
     means, family = instance.components, instance.family
-    tally, memory = empty_tally(means.size, 16), policy.start()
+    tally, memory = empty_tally(means.size, 16), fresh_memory(policy, name)
+    if not isinstance(getattr(memory, "table", None), ArmTable):
+        raise PolicyError(name, 0, "`start` must return a memory with a `table`, an ArmTable")
     gaps: list[float] = []
     late: deque[tuple[int, tuple[int, ...], list[float]]] = deque()
     started = time.thread_time()
@@ -48,14 +61,16 @@ def run_implicit(
             while late and late[0][0] + delay < t:
                 _tell(tally, *late.popleft()[1:])
         lent = lend_means(tally)
-        decision = policy.select(tally, memory, rng)
+        decision = selected(policy, name, tally, memory, rng)
         if lent:
             take_back_means(tally)
         arms = memory.table.arms
         while len(arms) > tally.plays.size:
             tally = tally._replace(plays=np.concatenate([tally.plays, np.zeros_like(tally.plays)]))
-        gaps += [instance.gap_of(arm) for arm in arms[len(gaps) :]]
-        decide(tally, decision)
+        for arm in arms[len(gaps) :]:
+            member(arm, instance, name, t)
+            gaps.append(instance.gap_of(arm))
+        decide(tally, within(decision, len(arms), name, t))
         items = arms[decision.arm]
         late.append((t, items, [family.sample(float(means[i]), noise) for i in items]))
         tally.pending[list(items)] += 1

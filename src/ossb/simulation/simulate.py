@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ossb.errors import InputError, OssbError
+from ossb.errors import InputError, OssbError, PolicyError
 from ossb.fields import integer
-from ossb.kernels import Kernel
+from ossb.kernels import Kernel, compiler_says
 from ossb.policies import POLICIES, policy
 from ossb.policies.base import own_parameters, stream_name
+from ossb.policies.checked import Checked, failed, fresh_memory, within
 from ossb.records import can_compile
 from ossb.simulation.environment import Environment, environment_of
 from ossb.simulation.implicit import mean_plays, run_implicit
@@ -20,7 +21,7 @@ from ossb.simulation.result import PolicyResult, SimulationResult
 from ossb.simulation.seeds import instance_key, noise_stream, policy_stream
 from ossb.simulation.trial import Course, Late, run_late_trial, run_trial
 from ossb.structures.base import bound
-from ossb.tally import Tally, empty_tally
+from ossb.tally import Decision, Tally, empty_tally
 
 STRETCH = 50_000  # most rounds between two looks at the outside world
 FIRST_STRETCH = 50
@@ -99,7 +100,7 @@ def simulate(
         seconds = 0.0
         if compiled:
             message = f"compiling {name} for {instance.kind} structures (once)"
-            seconds = _warm(record, environment, timing, partial(say, message))
+            seconds = _warm(record, name, environment, timing, partial(say, message))
         key = instance_key(instance.to_dict())
         own, label = _named(name, parameters)
 
@@ -113,6 +114,7 @@ def simulate(
                 timing,
                 compiled,
                 None if progress is None else lambda n: progress(label, n),
+                label,
             )
 
         outcomes = _in_parallel(play, trials, workers if compiled else 1)
@@ -164,6 +166,7 @@ def _simulate_implicit(
                 policy_stream(seed, key, label, trial),
                 noise_stream(seed, key, trial),
                 None if progress is None else partial(progress, label),
+                label,
             )
             for trial in range(trials)
         ]
@@ -193,10 +196,18 @@ def run(
     timing: Timing = AT_ONCE,
     compiled: bool = True,
     progress: Callable[[int], None] | None = None,
+    name: str | None = None,
 ) -> Outcome:
-    """Play one trial up to the last checkpoint."""
+    """Play one trial up to the last checkpoint.
+
+    Parameters
+    ----------
+    name
+        What errors call the policy; its class by default.
+    """
+    name = type(record).__name__ if name is None else name
     tally = empty_tally(environment.means.size, environment.gaps.size)
-    memory = record.start()
+    memory = fresh_memory(record, name)
     course, late = new_course(checkpoints), new_late(environment, timing)
     started = time.thread_time()
     horizon = int(checkpoints[-1])
@@ -217,6 +228,7 @@ def run(
             noise,
             timing,
             compiled,
+            name,
         )
         if progress is not None:
             progress(stop - start)
@@ -242,15 +254,34 @@ def play(
     noise: np.random.Generator,
     timing: Timing,
     compiled: bool,
+    name: str,
 ) -> None:
-    """Play some rounds of a trial, compiled or interpreted."""
-    loop, arguments = _call(
-        record, environment, tally, memory, course, late, start, stop, rng, noise, timing
-    )
+    """Play some rounds of a trial, compiled or interpreted; ``PolicyError`` at a wrong decision."""
+    rest = (environment, tally, memory, course, late, start, stop, rng, noise, timing)
+    fault = None
     if compiled and can_compile(record):
-        loop.compiled(*arguments)
-    else:
-        loop(*arguments)
+        loop, arguments = _call(record, *rest)
+        try:
+            loop.compiled(*arguments)
+        except Exception as error:
+            fault = error
+        else:
+            refuse(course, tally, name)
+            return
+        said = compiler_says(fault)
+        if said is None:
+            raise failed(fault, name, tally) from fault
+    loop, arguments = _call(Checked(record, name), *rest)
+    loop(*arguments)  # says more than a compiler does of a decision of a wrong type
+    if fault is not None:
+        raise PolicyError(name, start, f"`select` cannot be compiled: {said}") from fault
+
+
+def refuse(course: Course, tally: Tally, name: str) -> None:
+    """Refuse the decision at which a compiled loop has ended, if it was none."""
+    t, arm, phase = course.refused.tolist()
+    if t:
+        within(Decision(arm, phase), tally.plays.size, name, t)
 
 
 def _call(
@@ -287,6 +318,7 @@ def new_course(checkpoints: np.ndarray) -> Course:
         np.zeros((checkpoints.size, 3), np.int64),
         np.zeros(1),
         np.zeros(2, np.int64),
+        np.zeros(3, np.int64),
     )
 
 
@@ -331,7 +363,11 @@ def _value(text: str) -> Any:
 
 
 def _warm(
-    record: Any, environment: Environment, timing: Timing, announce: Callable[[], None]
+    record: Any,
+    name: str,
+    environment: Environment,
+    timing: Timing,
+    announce: Callable[[], None],
 ) -> float:
     """Compile, or load from the cache, before anything is timed; a compilation is announced."""
     if not can_compile(record):
@@ -340,12 +376,17 @@ def _warm(
     tally = empty_tally(environment.means.size, environment.gaps.size)
     rng = np.random.Generator(np.random.PCG64(0))
     course, late = new_course(np.ones(1, np.int64)), new_late(environment, timing)
+    memory = fresh_memory(record, name)
     loop, arguments = _call(
-        record, environment, tally, record.start(), course, late, 1, 1, rng, rng, timing
+        record, environment, tally, memory, course, late, 1, 1, rng, rng, timing
     )
-    if not loop.is_compiled(*arguments):
-        announce()
-    loop.compiled(*arguments)
+    try:
+        if not loop.is_compiled(*arguments):
+            announce()
+        loop.compiled(*arguments)
+    except Exception as error:  # the trial says more of it
+        if compiler_says(error) is None:
+            raise
     return time.perf_counter() - started
 
 

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from ossb.kernels import kernel
 from ossb.simulation.environment import Environment
-from ossb.tally import Tally, decide, lend_means, observe, take_back_means
+from ossb.tally import Decision, Tally, decide, lend_means, observe, take_back_means
 
 
 class Course(NamedTuple):
@@ -21,6 +21,7 @@ class Course(NamedTuple):
     spent: np.ndarray  # int64 (checkpoints, 3): rounds in each phase until then
     regret: np.ndarray  # float64 (1,)
     marks: np.ndarray  # int64 (2,): checkpoints passed, rounds told
+    refused: np.ndarray  # int64 (3,): round, arm and phase of a decision that is none, else zeros
 
 
 class Late(NamedTuple):
@@ -44,11 +45,15 @@ def run_trial(
 ) -> None:
     """Play rounds start, …, stop − 1; every observation is known before the next decision.
 
+    It ends early at a decision that is none, which stands in the course then.
+
     ``rng`` is the policy's own stream, ``noise`` the environment's: round t's noise is the same
     for every policy, so comparisons are paired.
     """
     for t in range(start, stop):
         decision = policy.select(tally, memory, rng)
+        if not is_possible(course, tally, decision, t):
+            return
         decide(tally, decision)
         arm = decision.arm
         for place in range(environment.starts[arm], environment.starts[arm + 1]):
@@ -89,6 +94,8 @@ def run_late_trial(
         decision = policy.select(tally, memory, rng)
         if lent:
             take_back_means(tally)
+        if not is_possible(course, tally, decision, t):
+            return
         decide(tally, decision)
         arm, slot = decision.arm, (t - 1) % room
         late.arms[slot] = arm
@@ -99,6 +106,21 @@ def run_late_trial(
             mean = environment.means[component]
             late.values[slot, place - first] = environment.family.sample(mean, noise)
         note(course, tally, t, environment.gaps[arm])
+
+
+@kernel
+def is_possible(course: Course, tally: Tally, decision: Decision, t: int) -> bool:
+    """Whether there are such an arm and such a phase; if not, that is noted.
+
+    What is not an arm would be read and written beyond the ends of arrays.
+    """
+    arm, phase = decision.arm, decision.phase
+    if 0 <= arm < tally.plays.shape[0] and 0 <= phase < tally.phases.shape[0]:
+        return True
+    course.refused[0] = t
+    course.refused[1] = arm
+    course.refused[2] = phase
+    return False
 
 
 @kernel
