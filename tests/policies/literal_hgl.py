@@ -44,9 +44,10 @@ def look_of(leader, rewards, once, alternatives):
     return Look(leader, rewards, once * gain, 1 / (1 + chances), share)
 
 
-def horizon(t, share, k, front):
-    """h_t = κ_t t + P m² √t."""
-    return k * max(1.0, math.log(t) / 8) * t + front * share**2 * math.sqrt(t)
+def horizon(t, share, k, front, cautious=False):
+    """h_t = κ_t t + P m² √t; m in place of m² and 3P where it is cautious."""
+    ahead = k * max(1.0, math.log(t) / 8) * t
+    return ahead + front * (3 * share if cautious else share**2) * math.sqrt(t)
 
 
 class Literal:
@@ -54,6 +55,8 @@ class Literal:
 
     def __init__(self, instance, k, front):
         self.instance, self.k, self.front = instance, k, front
+        skewed = instance.observation in ("poisson", "exponential")
+        self.cautious = instance.kind == "classical" and skewed
         self.first, self.weigh = STRUCTURES[instance.kind]
         self.until, self.leader = 0, 0
         self.look = self.horizon = self.net = None
@@ -70,7 +73,7 @@ class Literal:
         if first is not None:
             return first, ESTIMATE
         self.look = look = self.weigh(self.instance, tally)
-        self.horizon = horizon(t, look.share, self.k, self.front)
+        self.horizon = horizon(t, look.share, self.k, self.front, self.cautious)
         gaps = look.rewards[look.leader] - look.rewards
         self.net = net = self.horizon * look.nu * look.gain - gaps
         best = int(np.argmax(net))  # the lowest of equals
@@ -94,7 +97,7 @@ class Literal:
         return next(later, last)
 
     def ahead(self, t, look):
-        return horizon(t, look.share, self.k, self.front)
+        return horizon(t, look.share, self.k, self.front, self.cautious)
 
 
 # families

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ossb.errors import InputError
 from ossb.models.base import NU, TOP_SHARE
 from ossb.policies import policy
 from ossb.structures.classical import Classical
@@ -83,7 +84,8 @@ class Both:
         look, ours = self.literal.look, self.memory.model
         share = ours.numbers[TOP_SHARE]
         assert near(share, look.share, self.slack)
-        assert near(self.ours.look_ahead(t, share * share), self.literal.horizon, self.slack)
+        power = share if self.literal.cautious else share * share
+        assert near(self.ours.look_ahead(t, power), self.literal.horizon, self.slack)
         assert near(ours.numbers[NU], look.nu, self.slack)
         assert near(ours.rewards, look.rewards)
         assert near(ours.gain, look.gain, self.slack)
@@ -272,6 +274,38 @@ def test_cautious_brings_exploration_forward(name):
     assert cautious.front == 3 * max(usual.front, 100.0)
     assert cautious.look_ahead(100.0, 0.5) > usual.look_ahead(100.0, 0.5 * 0.5)
     assert policy("hgl", instance, cautious=True, front=7.0).front == 21.0
+    assert not usual.cautious
+
+
+@pytest.mark.parametrize("name", ["poisson", "exponential"])
+def test_counts_and_waiting_times_are_met_with_caution_unless_told_otherwise(name):
+    usual = policy("hgl", CASES[name])
+    assert (usual.cautious, usual.front) == (True, 300.0)
+    bold = policy("hgl", CASES[name], cautious=False)
+    assert (bold.cautious, bold.front) == (False, 100.0)
+
+
+def plays_of_the_unlucky(rounds, **parameters):
+    """How often an arm is played that shows 0.02 for ever, beside one that shows 0.5."""
+    record = policy("hgl", Classical(n_arms=2, observation="exponential"), **parameters)
+    memory, tally = record.start(), empty_tally(2, 2)
+    for _ in range(rounds):
+        decision = record.select(tally, memory, RNG)
+        decide(tally, decision)
+        observe(tally, decision.arm, (0.02, 0.5)[decision.arm])
+        tally.clock[0] += 1
+    return int(tally.plays[0])
+
+
+def test_three_short_waits_are_looked_at_again_soon():
+    assert plays_of_the_unlucky(500, cautious=False) == 3
+    assert plays_of_the_unlucky(500) == 4
+
+
+@pytest.mark.parametrize("given", [1, 0.0, "true"])
+def test_caution_is_true_or_false(given):
+    with pytest.raises(InputError, match="`cautious` must be true or false"):
+        policy("hgl", CASES["gaussian"], cautious=given)
 
 
 @pytest.mark.parametrize("name", PLAIN)

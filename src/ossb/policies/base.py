@@ -41,6 +41,8 @@ class Kind:
         Kinds of structures it fits.
     fits
         Says why an instance of such a structure does not fit; None where it does.
+    switches
+        Those of the parameters that are true or false where they are not left to the policy.
     suits
         Says why its defaults do not fit an instance that others of its parameters fit.
     remembers
@@ -55,6 +57,7 @@ class Kind:
     fits: Callable[[Instance], str | None] = lambda instance: None
     suits: Callable[[Instance], str | None] = lambda instance: None
     remembers: bool = False
+    switches: tuple[str, ...] = ()
 
 
 def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters: Any) -> Any:
@@ -64,7 +67,9 @@ def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters:
     kind = kinds[name]
     check_keys(parameters, kind.parameters, f"a parameter of {name}")
     for key in parameters:
-        _check_kind(parameters[key], kind.parameters[key], key)
+        is_switch = key in kind.switches
+        if not (is_switch and parameters[key] is None):
+            _check_kind(parameters[key], True if is_switch else kind.parameters[key], key)
     reason = refusal(kind, instance)
     if reason is not None:
         able = [k for k in kinds.values() if refusal(k, instance) is None]

@@ -59,7 +59,8 @@ class Hgl(NamedTuple):
         P: how much of the exploration is brought forward.
     cautious
         m in place of m² in h_t, and three times the front, for smaller tails; a front that was
-        not given is taken as 100 at least.
+        not given is taken as 100 at least.  The default on independent arms that show counts or
+        waiting times: the first few may be far off, and no prior holds them.
     """
 
     model: Model
@@ -147,11 +148,13 @@ def cheapest(leader: int, look: Any) -> float:
 
 
 def build(
-    instance: Any, horizon_factor: float | None, front: float | None, cautious: bool
+    instance: Any, horizon_factor: float | None, front: float | None, cautious: bool | None
 ) -> Hgl | ImplicitHgl:
     usual_factor, usual_front = instance.foresight()
     if horizon_factor is None:
         horizon_factor = usual_factor
+    if cautious is None:
+        cautious = instance.is_cautious()
     if front is None:
         front = max(usual_front, CAUTIOUS_FRONT) if cautious else usual_front
     if not 0 < horizon_factor < math.inf:
@@ -175,7 +178,7 @@ def fits(instance: Any) -> str | None:
 HGL = Kind(
     name="hgl",
     build=build,
-    parameters={"horizon_factor": None, "front": None, "cautious": False},
+    parameters={"horizon_factor": None, "front": None, "cautious": None},
     structures=(
         "classical",
         "combinatorial",
@@ -190,4 +193,5 @@ HGL = Kind(
     ),
     reference="this package, after Graves and Lai (1997) and Combes et al. (2017)",
     fits=fits,
+    switches=("cautious",),
 )

@@ -126,6 +126,10 @@ class Instance:
         """The ``horizon_factor`` and ``front`` that ``hgl`` takes by itself."""
         return 2.0, 0.0
 
+    def is_cautious(self) -> bool:
+        """Whether ``hgl`` is cautious by itself."""
+        return False
+
     def opening(self) -> float:
         """How many first rounds ask for as much evidence as late ones would."""
         return 0.0

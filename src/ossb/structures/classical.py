@@ -56,6 +56,9 @@ class Classical(MeanVector):
     def foresight(self) -> tuple[float, float]:
         return 1.0, 100.0
 
+    def is_cautious(self) -> bool:
+        return self.observation in ("poisson", "exponential")
+
     def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
         return self.outside_mean_space(parameter)
 
