@@ -21,8 +21,8 @@ def free_port():
 class Server:
     """A server on a port of its own, that can be started again and again."""
 
-    def __init__(self, storage, log, port=None, level="warning", environment=None):
-        self.storage, self.log, self.level = storage, log, level
+    def __init__(self, storage, log, port=None, level="warning", environment=None, options=()):
+        self.storage, self.log, self.level, self.options = storage, log, level, options
         self.environment = environment or {}
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -32,7 +32,7 @@ class Server:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [SCRIPT, "serve", "--storage", self.storage, "--port", str(self.port)]
-                + ["--log-level", self.level],
+                + ["--log-level", self.level, *self.options],
                 stderr=log,
                 env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
                 | self.environment,

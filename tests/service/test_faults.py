@@ -161,14 +161,14 @@ def test_postgresql_is_killed(tmp_path, database):
 def test_what_is_under_way_when_the_server_ends_is_answered(tmp_path):
     """SIGTERM in the middle of a long ask: it is answered, it is on disk, and the exit is clean."""
     store = f"sqlite:///{tmp_path / 'store.db'}"
-    server = Server(store, tmp_path / "log").start()
+    server = Server(store, tmp_path / "log", options=("--ask-seconds", "60")).start()
     arms = np.random.default_rng(0).normal(size=(81, 3)).round(3).tolist()
     instance = {"structure": "linear", "arms": arms}
     answers = []
 
     def ask():
         with Client(server.url, patience=0.1) as client:
-            answers.append(client.ask("long", 600))
+            answers.append(client.ask("long", 300))
 
     with Client(server.url) as client:
         client.create("long", instance, {"name": "hgl"})
@@ -179,9 +179,9 @@ def test_what_is_under_way_when_the_server_ends_is_answered(tmp_path):
     assert server.stop() == 0
     caller.join(60)
     assert begun
-    assert len(answers[0]) == 600
+    assert len(answers[0]) == 300
     with Campaign.open(store, "long") as campaign:
-        assert campaign.describe()["pending"] == 600
+        assert campaign.describe()["pending"] == 300
 
 
 def test_the_server_ends_in_the_middle_of_a_long_solve(tmp_path):

@@ -27,8 +27,8 @@ def test_one_name_leaves_threads_to_the_others():
 
     asyncio.run(use())
     threads.shutdown()
-    assert not lanes._gates
-    assert not lanes._inside
+    assert not lanes._at_work
+    assert not lanes._waiting
 
 
 def test_who_leaves_while_waiting_keeps_no_place():
@@ -46,7 +46,8 @@ def test_who_leaves_while_waiting_keeps_no_place():
 
     asyncio.run(use())
     threads.shutdown()
-    assert not lanes._gates
+    assert not lanes._at_work
+    assert not lanes._waiting
 
 
 def test_a_busy_campaign_keeps_nobody_from_the_others(campaign):
@@ -67,7 +68,6 @@ def test_a_busy_campaign_keeps_nobody_from_the_others(campaign):
         transport = httpx.ASGITransport(campaign.service)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             calls = [client.post("/v1/campaigns/first/ask", json={}) for _ in range(100)]
-            calls += [client.get("/v1/campaigns?brief=true") for _ in range(30)]
             waiting = [asyncio.ensure_future(call) for call in calls]
             await asyncio.sleep(0.1)
             for path in ("/healthz", "/metrics", "/v1/campaigns/second"):
@@ -75,9 +75,14 @@ def test_a_busy_campaign_keeps_nobody_from_the_others(campaign):
                 assert answer.status_code == 200
             asked = client.post("/v1/campaigns/second/ask", json={})
             assert (await asyncio.wait_for(asked, LONG / 2)).status_code == 200
-            assert not any(call.done() for call in waiting)
+            for query in ("?brief=true", ""):  # as it was last seen, or not at all
+                listed = await asyncio.wait_for(client.get(f"/v1/campaigns{query}"), LONG / 2)
+                first, second = listed.json()["campaigns"]
+                assert (first["structure"], first["as_of"]) == ("busy", None)
+                assert second["rounds"] == 0
             done.set()
-            assert {answer.status_code for answer in await asyncio.gather(*waiting)} == {200}
+            # those who could wait no longer were told so
+            assert {answer.status_code for answer in await asyncio.gather(*waiting)} <= {200, 503}
 
     try:
         campaign.loop.run_until_complete(use())

@@ -92,11 +92,13 @@ def test_list(campaign):
     for entry in found:  # as in the document of each
         whole = campaign.get(f"/v1/campaigns/{quote(entry['name'], safe='')}").json()
         assert "stop" in entry
+        assert entry.pop("as_of") > 1e9
         assert {key: whole[key] for key in entry if key != "structure"} == {
             key: value for key, value in entry.items() if key != "structure"
         }
     brief = campaign.get("/v1/campaigns?brief=true").json()["campaigns"]
     judged = ("rates", "stop")
+    assert all(entry.pop("as_of") for entry in brief)
     assert brief == [{k: v for k, v in entry.items() if k not in judged} for entry in found]
     assert campaign.get("/v1/campaigns?brief=1").json()["error"]["field"] == "brief"
     shown = campaign.get("/v1/campaigns/second%20%2F%20with%20%3Cb%3Eeverything%3C%2Fb%3E%20%C3%A9")

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ossb import deadlines
 from ossb.campaigns import arrays
 from ossb.campaigns.history import Decided
 from ossb.campaigns.player import Player
@@ -66,6 +67,7 @@ def choose(
     stream = arrays.rng_state(state.rng)
     chosen = []
     for _ in range(n):
+        deadlines.check()
         decision = player.select(state.tally, memory, state.rng, table)
         state.enter(decision, now, expires)
         chosen.append([decision.arm, decision.phase])

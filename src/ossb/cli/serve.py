@@ -11,6 +11,12 @@ def serve(
     storage: Annotated[str, typer.Option(envvar="OSSB_STORAGE", help=STORES)] = STORAGE,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8090,
+    ask_seconds: Annotated[
+        float, typer.Option(help="Seconds within which an ask is answered, or refused.", min=0.1)
+    ] = 2.0,
+    call_seconds: Annotated[
+        float, typer.Option(help="The same for every other call.", min=0.1)
+    ] = 10.0,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Serve campaigns over HTTP, with a live page.
@@ -37,9 +43,10 @@ def serve(
 
     store = open_storage(storage)
     try:
+        from ossb.service.app import CallLimits
         from ossb.service.server import serve as run
 
-        run(store, host, port, log_level)
+        run(store, host, port, log_level, CallLimits(ask_seconds, call_seconds))
     finally:
         store.close()
 

@@ -71,7 +71,7 @@ class InStore:
         return summary(made)
 
     def listed(self) -> list[dict[str, Any]]:
-        from ossb.service.summary import DAMAGED, listed, short
+        from ossb.service.summary import DAMAGED, entry_of, short
         from ossb.service.tokens import campaign_names
 
         def look(name: str) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class InStore:
             except InputError as error:  # of another version; a server would log a traceback
                 return {**DAMAGED, "structure": "failed", "name": name, "error": str(error)}
 
-        return listed(campaign_names(self._store), look)
+        return [entry_of(name, look) for name in campaign_names(self._store)]
 
     def show(self, name: str, delta: float) -> dict[str, Any]:
         from ossb.service.summary import summary

@@ -8,6 +8,7 @@ import numpy as np
 from starlette.responses import Response
 
 from ossb.campaigns import Closed, Conflict, Corrupt, Told, Unavailable, Unknown
+from ossb.deadlines import OutOfTime
 from ossb.errors import InputError, OssbError
 
 RETRY_AFTER = "1"
@@ -78,6 +79,8 @@ def as_refusal(error: OssbError) -> Refusal:
         return Refusal(410, "closed", message, "name")
     if isinstance(error, Unavailable):
         return Refusal(503, "unavailable", message, None, {"Retry-After": RETRY_AFTER})
+    if isinstance(error, OutOfTime):
+        return Refusal(503, "late", message, None, {"Retry-After": RETRY_AFTER})
     if isinstance(error, Corrupt):
         return Refusal(500, "corrupt", message)
     return Refusal(500, "failed", message)

@@ -4,7 +4,9 @@ import asyncio
 import logging
 import re
 import time
+from collections import Counter
 from contextlib import suppress
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from starlette.requests import Request
@@ -19,11 +21,12 @@ from ossb.service.answers import RETRY_AFTER, Refusal, refusal
 from ossb.service.call import Call
 from ossb.service.imports import Imports
 from ossb.service.lanes import Lanes
+from ossb.service.lists import Lists
 from ossb.service.logs import LOG, say
 from ossb.service.metrics import Metrics
 from ossb.service.readiness import problems
 from ossb.service.registry import Registry
-from ossb.service.routes import OF_CAMPAIGN, PLAIN, Route
+from ossb.service.routes import OF_CAMPAIGN, PLAIN, Route, ask
 from ossb.service.threads import Threads
 from ossb.service.tokens import Grant, Tokens
 
@@ -44,6 +47,16 @@ HEADERS = {
 _HEADERS = [(key.lower().encode(), value.encode()) for key, value in HEADERS.items()]
 
 
+class CallLimits(NamedTuple):
+    """Seconds after which a call is answered 503, whatever it works on."""
+
+    ask: float = 2.0
+    call: float = 10.0
+
+
+LIMITS = CallLimits()
+
+
 class Service:
     """An ASGI application over one store.
 
@@ -52,18 +65,23 @@ class Service:
     local
         Whether only this machine can reach it: without any token it is open then, to callers
         that name this machine.
+    limits
+        Seconds that calls have.
     """
 
-    def __init__(self, storage: Storage, local: bool = True) -> None:
+    def __init__(self, storage: Storage, local: bool = True, limits: CallLimits = LIMITS) -> None:
         self.registry = Registry(storage)
         self.tokens = Tokens(storage)
         self.imports = Imports()
+        self.lists = Lists()
+        self.streams_of: Counter[str] = Counter()  # event streams by token
         self.metrics = Metrics()
         self.stopping = False
         self._local = local
+        self._limits = limits
         self._looked = time.monotonic()
         self._threads = Threads(THREADS_SHARED if storage.shared else THREADS)
-        self._lanes = Lanes(self._threads, PER_CAMPAIGN_SHARED if storage.shared else PER_CAMPAIGN)
+        self.lanes = Lanes(self._threads, PER_CAMPAIGN_SHARED if storage.shared else PER_CAMPAIGN)
         self.aside = Threads(1)  # for what must not wait for any campaign
 
     def warm(self) -> None:
@@ -163,7 +181,8 @@ class Service:
             elif request.url.path == "/metrics":
                 self.check_campaign(grant, "")
         try:
-            return await route.handler(Call(request, name, grant, self._lanes.run, self))
+            seconds = self._limits.ask if route.handler is ask else self._limits.call
+            return await route.handler(Call(request, name, grant, self.lanes.run, self, seconds))
         except NoCampaign as error:
             if grant.campaign is None:
                 raise

@@ -1,12 +1,14 @@
 """One request, as routes see it."""
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect, Request
 
+from ossb.deadlines import OutOfTime
 from ossb.errors import InputError
 from ossb.service import strict
 from ossb.service.answers import Refusal
@@ -14,6 +16,8 @@ from ossb.service.tokens import Grant
 
 BODY = 64 * 1024
 BATCH = 1024 * 1024
+QUICK = 0.05  # seconds in which nearly all is done, and nobody looks whether the caller has gone
+PARTING = 0.5  # seconds after the end in which work may still say by itself that it is over
 BODY_SECONDS = 15.0  # within which a body has to arrive
 
 T = TypeVar("T")
@@ -31,16 +35,67 @@ class Call:
     """
 
     def __init__(
-        self, request: Request, name: str, grant: Grant, run: Callable[..., Any], service: Any
+        self,
+        request: Request,
+        name: str,
+        grant: Grant,
+        run: Callable[..., Any],
+        service: Any,
+        seconds: float,
     ) -> None:
         self.request, self.name, self.grant = request, name, grant
         self.service = service
         self._run = run
+        self._seconds = seconds
+        self._until: float | None = None
 
     async def work(self, make: Callable[..., T], *arguments: Any) -> T:
-        """Do something that may take its time, off the event loop."""
-        answer: T = await self._run(self.name, make, *arguments)
-        return answer
+        """Do something that may take its time, off the event loop.
+
+        The time of a call begins with its first work.  Work ends with the call: when its time is
+        over, or its caller has gone.
+        """
+        return await self.wait_for(self._run(self.name, make, *arguments, until=self.until))
+
+    @property
+    def until(self) -> float:
+        """When the time of the call is over, by the monotonic clock."""
+        if self._until is None:
+            self._until = time.monotonic() + self._seconds
+        return self._until
+
+    async def wait_for(self, answering: Coroutine[Any, Any, T]) -> T:
+        """Wait for an answer as long as the call has time and its caller is there."""
+        until = self.until
+        working = asyncio.ensure_future(answering)
+        leaving: asyncio.Future[None] | None = None
+        try:
+            await asyncio.wait((working,), timeout=QUICK)
+            if not working.done():
+                leaving = asyncio.ensure_future(self._left())
+                late = max(until + PARTING - time.monotonic(), 0.0)
+                await asyncio.wait(
+                    (working, leaving), timeout=late, return_when=asyncio.FIRST_COMPLETED
+                )
+            if working.done():
+                answer: T = working.result()
+                return answer
+        finally:
+            working.cancel()
+            if leaving is not None:
+                leaving.cancel()
+        if leaving is not None and leaving.done():
+            raise Refusal(400, "gone", "the caller has gone")
+        raise OutOfTime(f"this took longer than {self._seconds:g} seconds")
+
+    def renew(self) -> None:
+        """Begin the time of the call anew, where it goes on for as long as its caller likes."""
+        self._until = None
+
+    async def _left(self) -> None:
+        """Return once the caller has gone."""
+        while (await self.request.receive())["type"] != "http.disconnect":
+            pass
 
     def header(self, name: str) -> str | None:
         return self.request.headers.get(name)

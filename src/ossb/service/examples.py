@@ -38,7 +38,11 @@ SHORT: dict[str, Any] = {
         *("events", "phases", "arms", "retired", "plays", "means", "components", "leader"),
     )
 } | {"structure": "classical"}
-LISTED: dict[str, Any] = SHORT | {key: CAMPAIGN[key] for key in ("rates", "stop")}
+LISTED: dict[str, Any] = SHORT | {
+    "rates": CAMPAIGN["rates"],
+    "stop": CAMPAIGN["stop"],
+    "as_of": MADE + 90,
+}
 DECISION: dict[str, Any] = {
     "id": "0-9f86d081",
     "arm": 0,

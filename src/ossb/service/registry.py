@@ -3,15 +3,19 @@
 import asyncio
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from ossb import deadlines
 from ossb.campaigns import Campaign, Corrupt, Storage
 from ossb.campaigns.definition import create, definition, label
 from ossb.campaigns.journal import no_campaign
 from ossb.service.summary import BINS, summary_at
 from ossb.service.tokens import campaign_names
 from ossb.structures.base import Instance
+
+BETWEEN_LOOKS = 0.1  # seconds
 
 
 class Registry:
@@ -70,7 +74,7 @@ class Registry:
     def summary(self, name: str, delta: float) -> dict[str, Any]:
         """Where a campaign stands; worked out once for each state of it."""
         campaign = self.campaign(name)
-        with self._alone(f"\x1f{name}"):
+        with _patiently(self._alone(f"\x1f{name}")):
             digest, standing = campaign.standing()
             state, page = self._pages.get(name, (None, {}))
             if state == (digest, delta):
@@ -104,3 +108,14 @@ class Registry:
     def _alone(self, name: str) -> threading.Lock:
         with self._lock:
             return self._opening.setdefault(name, threading.Lock())
+
+
+@contextmanager
+def _patiently(lock: threading.Lock) -> Iterator[None]:
+    """Hold a lock; who waits for it looks whether the answer is still wanted."""
+    while not lock.acquire(timeout=BETWEEN_LOOKS):
+        deadlines.check()
+    try:
+        yield
+    finally:
+        lock.release()

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from starlette.responses import PlainTextResponse, Response
 
-from ossb.campaigns import Conflict, Told, Unknown
+from ossb.campaigns import Campaign, Conflict, Told, Unknown
+from ossb.deadlines import OutOfTime
 from ossb.errors import InputError
 from ossb.fields import integer, number, text
 from ossb.instances import from_dict
@@ -17,7 +18,7 @@ from ossb.service.imports import read_part
 from ossb.service.openapi import schema
 from ossb.service.readiness import as_document
 from ossb.service.stream import events
-from ossb.service.summary import judged, listed, short
+from ossb.service.summary import UNSEEN, entry_of, judged, short, without_judgement
 
 MOST_DECISIONS = 1000
 
@@ -43,13 +44,13 @@ async def create(call: Call) -> Response:
     registry = call.service.registry
     known = await call.work(_instance, instance)
     try:
-        _, made = await call.work(registry.create, name, known, policy, body.get("seed", 0))
+        campaign, made = await call.work(registry.create, name, known, policy, body.get("seed", 0))
     except InputError as error:
         if error.field.partition(".")[0] in ("name", "instance", "policy", "seed"):
             raise
         raise within("policy.", error) from None  # one of its parameters
-    stands = await call.work(registry.summary, name, 0.05)
-    return document(stands, 201 if made else 200)
+    call.renew()  # it is there, and said to be
+    return document(await _standing(call, campaign, 0.05), 201 if made else 200)
 
 
 async def list_all(call: Call) -> Response:
@@ -59,16 +60,17 @@ async def list_all(call: Call) -> Response:
     def one(name: str) -> dict[str, Any]:
         return short(registry.campaign(name)) if brief else judged(registry.summary(name, 0.05))
 
-    def look() -> list[dict[str, Any]]:
-        names = registry.names()
-        if call.grant.campaign is not None:
-            names = [name for name in names if name == call.grant.campaign]
-        return listed(names, one)
+    names = await call.work(registry.names)
+    if call.grant.campaign is not None:
+        names = [name for name in names if name == call.grant.campaign]
 
-    if brief:
-        return document({"campaigns": await call.work(look)})
-    async with registry.turn(""):  # the name of no campaign
-        return document({"campaigns": await call.work(look)})
+    async def look(name: str) -> dict[str, Any]:
+        found: dict[str, Any] = await call.service.lanes.run(name, entry_of, name, one)
+        return found
+
+    kind = "brief" if brief else "judged"
+    found = await call.service.lists.of(kind, names, look, UNSEEN)
+    return document({"campaigns": found})
 
 
 async def show(call: Call) -> Response:
@@ -77,9 +79,26 @@ async def show(call: Call) -> Response:
     if not 0 < delta < 1:
         raise InputError("delta", "lie in (0, 1)", delta)
     registry = call.service.registry
-    await call.work(registry.campaign, call.name)
-    async with registry.turn(call.name):
-        return document(await call.work(registry.summary, call.name, delta))
+    campaign = await call.work(registry.campaign, call.name)
+    return document(await _standing(call, campaign, delta))
+
+
+async def _standing(call: Call, campaign: Campaign, delta: float) -> dict[str, Any]:
+    """Where a campaign stands; without rates and stop where these take too long."""
+    registry, name = call.service.registry, campaign.name
+
+    async def look() -> dict[str, Any]:
+        async with registry.turn(name):
+            found: dict[str, Any] = await call.service.lanes.run(
+                name, registry.summary, name, delta, until=call.until
+            )
+            return found
+
+    try:
+        return await call.wait_for(look())
+    except OutOfTime:
+        call.renew()
+        return without_judgement(await call.work(short, campaign), delta)
 
 
 async def ask(call: Call) -> Response:

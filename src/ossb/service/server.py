@@ -15,7 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from ossb.campaigns import Storage
 from ossb.errors import InputError
 from ossb.service import logs
-from ossb.service.app import Service
+from ossb.service.app import LIMITS, CallLimits, Service
 
 HEADER_SECONDS = 10.0  # within which a request's head has to come
 HEADER_BYTES = 64 * 1024
@@ -92,7 +92,13 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def serve(store: Storage, host: str, port: int, log_level: str = "info") -> None:
+def serve(
+    store: Storage,
+    host: str,
+    port: int,
+    log_level: str = "info",
+    limits: CallLimits = LIMITS,
+) -> None:
     """Serve a store until a signal comes, then end gracefully.
 
     ``KeyboardInterrupt`` afterwards where the signal came from the keyboard.
@@ -101,7 +107,7 @@ def serve(store: Storage, host: str, port: int, log_level: str = "info") -> None
     logs.set_up(log_level)
     _allow_connections()
     local = is_loopback(host)
-    service = Service(store, local)
+    service = Service(store, local, limits)
     try:
         if not local and not service.tokens:
             must = "be 127.0.0.1 while there is no token: make one with `ossb token create`"

@@ -20,6 +20,7 @@ from ossb.service.call import Call
 from ossb.tally import PHASES
 
 MOST_STREAMS = 200
+MOST_OF_ONE = 50  # of one token: the others are for others
 AT_ONCE, AT_FIRST = 500, 16  # events read at a time, at most and of a new stream
 LARGE = 30_000  # characters of events, of some thousand decisions, that end a read
 QUIET = 10.0  # seconds after which a sign of life is sent
@@ -39,9 +40,13 @@ async def events(call: Call) -> Response:
         head = Response(None, 200, headers, "text/event-stream")
         del head.headers["content-length"]  # a stream has none
         return head
-    if service.metrics.streams >= MOST_STREAMS:
-        message = f"there are {MOST_STREAMS} event streams already"
-        raise Refusal(503, "busy", message, None, {"Retry-After": "5"})
+    for streams, most, whose in (
+        (service.metrics.streams, MOST_STREAMS, "there are"),
+        (service.streams_of[call.grant.id], MOST_OF_ONE, "this token has"),
+    ):
+        if streams >= most:
+            message = f"{whose} {most} event streams already"
+            raise Refusal(503, "busy", message, None, {"Retry-After": "5"})
     stream = _stream(call, campaign, start)
     return StreamingResponse(stream, headers=headers, media_type="text/event-stream")
 
@@ -49,12 +54,14 @@ async def events(call: Call) -> Response:
 async def _stream(call: Call, campaign: Campaign, after: int) -> AsyncIterator[bytes]:
     service, shared = call.service, call.service.registry.storage.shared
     service.metrics.streams += 1
+    service.streams_of[call.grant.id] += 1
     quiet = 0.0
     reader = Reader(campaign, after)
     try:
         yield b"retry: 1000\n\n"
         while not service.stopping:
             news = service.registry.news(call.name)
+            call.renew()
             try:
                 async with service.registry.turn(call.name, "events"):
                     found = await call.work(reader.read)
@@ -76,6 +83,7 @@ async def _stream(call: Call, campaign: Campaign, after: int) -> AsyncIterator[b
                 yield b": here\n\n"
     finally:
         service.metrics.streams -= 1
+        service.streams_of[call.grant.id] -= 1
 
 
 class Reader:

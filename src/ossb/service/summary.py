@@ -1,7 +1,7 @@
 """Where a campaign stands, in one document: for ``GET``, the page and ``campaign show``."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from ossb.campaigns import Campaign, Corrupt, Unavailable
@@ -27,6 +27,7 @@ DAMAGED: dict[str, Any] = {
     "closed": False,
     "structure": "damaged",
 }
+UNSEEN = {**DAMAGED, "structure": "busy"}
 
 
 def summary(campaign: Campaign, delta: float = 0.05) -> dict[str, Any]:
@@ -94,29 +95,38 @@ def most_played(found: dict[str, Any]) -> dict[str, Any]:
     return {**found, **fewer, "arms_played": len(played)}
 
 
-def listed(names: Iterable[str], look: Callable[[str], dict[str, Any]]) -> list[dict[str, Any]]:
-    """Campaigns in a list; one that cannot be shown says so, and keeps nobody from the others."""
-    entries = []
-    for name in names:
-        try:
-            entries.append(look(name))
-        except Corrupt as error:
-            entries.append({**DAMAGED, "name": name, "error": str(error)})
-        except Unavailable:  # the store, and so all of them
-            raise
-        except Exception as error:
-            reason = str(error)
-            if not isinstance(error, OssbError):
-                LOG.exception("failed", extra={"fields": {"campaign": name}})
-                reason = FAILED
-            entries.append({**DAMAGED, "structure": "failed", "name": name, "error": reason})
-    return entries
+def entry_of(name: str, look: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """A campaign in a list; one that cannot be shown says so, and keeps nobody from the others."""
+    try:
+        return look(name)
+    except Corrupt as error:
+        return {**DAMAGED, "name": name, "error": str(error)}
+    except Unavailable:  # the store, and so all of them
+        raise
+    except Exception as error:
+        reason = str(error)
+        if not isinstance(error, OssbError):
+            LOG.exception("failed", extra={"fields": {"campaign": name}})
+            reason = FAILED
+        return {**DAMAGED, "structure": "failed", "name": name, "error": reason}
 
 
 def short(campaign: Campaign) -> dict[str, Any]:
     """A campaign in a list of them, without what takes time to work out."""
     moment = campaign.moment()
     return _entry({**moment.stands, "leader": known_leader(moment.view)})
+
+
+def without_judgement(found: dict[str, Any], delta: float) -> dict[str, Any]:
+    """A campaign whose rates and stop took too long to work out, which it says."""
+    reason = "this takes longer than a call has; it is shown once it was worked out"
+    none = {"statistic": None, "threshold": None, "met": False, "reason": reason}
+    return {
+        **found,
+        "rates": {"value": None, "rates": None, "reason": reason},
+        "stop": {"delta": delta, **none},
+        "exploration": {"regret": None, "bound": None, "gaps": None},
+    }
 
 
 def judged(found: dict[str, Any]) -> dict[str, Any]:

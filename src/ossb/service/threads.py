@@ -6,11 +6,14 @@ much of its time on.
 """
 
 import asyncio
+import math
 import queue
 import threading
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+from ossb import deadlines
 
 
 class Task(NamedTuple):
@@ -19,6 +22,7 @@ class Task(NamedTuple):
     make: Callable[..., Any]
     arguments: tuple[Any, ...]
     waiting: "asyncio.Future[Any] | None"
+    until: float  # of the monotonic clock: nobody waits for longer
 
 
 class Threads:
@@ -35,23 +39,33 @@ class Threads:
         self._ended = False
 
     @property
+    def count(self) -> int:
+        return len(self._threads)
+
+    @property
     def all_busy(self) -> bool:
         """Whether what comes next has to wait."""
         return self._running >= len(self._threads)
 
-    async def run(self, make: Callable[..., Any], *arguments: Any) -> Any:
-        """What ``make`` returns or raises."""
+    async def run(
+        self, make: Callable[..., Any], *arguments: Any, until: float | None = None
+    ) -> Any:
+        """What ``make`` returns or raises.
+
+        It is ended where it asks whether it is still wanted (``deadlines.check``) once whoever
+        waits here has been cancelled, or at the moment ``until`` of the monotonic clock.
+        """
         waiting = asyncio.get_running_loop().create_future()
         self._running += 1
         try:
-            self._put(Task(make, arguments, waiting))
+            self._put(Task(make, arguments, waiting, math.inf if until is None else until))
             return await waiting
         finally:
             self._running -= 1
 
     def start(self, make: Callable[[], Any]) -> None:
         """Do something that nobody waits for."""
-        self._put(Task(make, (), None))
+        self._put(Task(make, (), None, math.inf))
 
     def shutdown(self, seconds: float | None = None) -> None:
         """Do what is in the queue, and end; what takes longer than ``seconds`` is left behind."""
@@ -77,7 +91,11 @@ class Threads:
             result: Any = None
             failure: BaseException | None = None
             try:
-                result = task.make(*task.arguments)
+                if task.waiting is None:
+                    task.make(*task.arguments)
+                elif not task.waiting.done():
+                    with deadlines.wanted(task.until, task.waiting.done):
+                        result = task.make(*task.arguments)
             except BaseException as error:
                 failure = error
             if task.waiting is not None:

@@ -64,6 +64,13 @@ function key(kind, label) {
 
 // the list of campaigns
 
+// a busy campaign is shown as it was when last looked at
+function asOf(moment) {
+  if (moment === null) return " not seen yet";
+  const seconds = Math.round(Date.now() / 1000 - moment);
+  return seconds > 60 ? ` as of ${new Date(1000 * moment).toLocaleTimeString()}` : "";
+}
+
 async function list() {
   const { campaigns } = await fetched("/v1/campaigns?brief=true");
   const rows = campaigns.map((one) =>
@@ -74,7 +81,7 @@ async function list() {
       element("td", {}, short(one.rounds)),
       element("td", {}, short(one.pending)),
       element("td", {}, one.leader === null ? "–" : JSON.stringify(one.leader)),
-      element("td", { class: "text" }, element("span", { class: "tag" }, one.closed ? "closed" : "open")),
+      element("td", { class: "text" }, element("span", { class: "tag" }, one.closed ? "closed" : "open"), asOf(one.as_of)),
     ));
   const headings = ["Campaign", "Structure", "Policy", "Told", "Pending", "Leader", "State"];
   const caption = rows.length === 1 ? "1 campaign" : `${rows.length} campaigns`;
