@@ -7,6 +7,7 @@ from ossb.campaigns import Campaign
 from ossb.campaigns.arrays import leaves, rng_state
 from ossb.campaigns.definition import stream
 from ossb.campaigns.player import Player
+from ossb.errors import PolicyError
 from ossb.instances import from_dict
 from ossb.policies import POLICIES, policy
 from ossb.policies.base import refusal
@@ -146,6 +147,7 @@ def simulated(instance, name, seed, timing, rounds, compiled=False):
         noise,
         timing,
         compiled,
+        name,
     )
     return tally, memory, rng
 
@@ -174,8 +176,9 @@ def simulated_on_a_set(instance, name, seed, timing, rounds):
     key, course = instance_key(instance.to_dict()), new_course(np.array([rounds + 1]))
     rng = policy_stream(seed, key, stream({"name": name}), 0)
     noise, played = noise_stream(seed, key, 0), UpTo(policy(name, instance), rounds)
-    with pytest.raises(Enough):
+    with pytest.raises(PolicyError) as caught:
         run_implicit(played, instance, course, timing.batch, timing.delay, rng, noise)
+    assert isinstance(caught.value.__cause__, Enough)
     return played.seen
 
 
