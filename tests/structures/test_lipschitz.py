@@ -1,5 +1,6 @@
 """Lipschitz bandits: bounds, what proves them, and what is refused."""
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -155,7 +156,24 @@ def test_refusals(keys, message):
 
 def test_a_wrong_proof_is_found():
     answer = bound(random_instance("line", 5, 2))
-    assert not answer.instance.outside(answer.alternatives[0].parameter + 0.0, 0, 0) > 1e-12
-    bent = answer.alternatives[0].parameter.copy()
+    one = answer.alternatives[0]
+    bent = one.parameter.copy()
     bent[0] += 5.0
-    assert answer.instance.outside(bent, 0, 0) > 1.0
+    forged = [dataclasses.replace(one, parameter=bent), *answer.alternatives[1:]]
+    report = dataclasses.replace(answer, alternatives=forged).verify()
+    assert any("outside the parameter set" in problem for problem in report.problems)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e10, -1e10])
+@pytest.mark.parametrize("table", [False, True])
+def test_the_level_of_rewards_takes_no_digits_from_the_proof(offset, table):
+    """At 10¹⁰ doubles are 2e-6 apart: a confusing parameter that is rounded proves too little."""
+    points = [0.0, 0.3, 0.7, 0.8, 1.3]
+    theta = offset + np.array([0.5, 1.0, 0.75, 0.625, 0.25])
+    apart = np.abs(np.subtract.outer(points, points)).tolist()
+    where = {"distances": apart} if table else {"points": points, "lipschitz_constant": 2.0}
+    if table:
+        where = {"distances": (2.0 * np.array(apart)).tolist()}
+    answer = bound(Lipschitz(theta=theta, **where))
+    assert answer.verify().valid
+    assert answer.value == pytest.approx(bound(Lipschitz(theta=theta - offset, **where)).value)

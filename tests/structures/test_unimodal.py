@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ossb.errors import InputError
+from ossb.graves_lai.proof import Alternative, ProofError
 from ossb.structures import bound
 from ossb.structures.classical import Classical
 from ossb.structures.unimodal import Unimodal
@@ -93,7 +94,11 @@ def test_refusals(keys, message):
 
 def test_pieces_are_convex_sets_rooted_at_a_neighbour():
     instance = Unimodal(theta=[0.1, 0.3, 0.9, 0.5, 0.2])
-    lifted = np.array([0.1, 0.95, 0.9, 0.5, 0.2])
-    assert instance.outside(lifted, 1, 0) == 0.0
-    assert instance.outside(lifted, 4, 0) == float("inf")
-    assert instance.outside(np.array([0.1, 0.95, 0.9, 0.5, 0.7]), 1, 0) == pytest.approx(0.2)
+    lifted, bent = np.array([0.1, 0.95, 0.9, 0.5, 0.2]), np.array([0.1, 0.95, 0.9, 0.5, 0.7])
+    instance.check_member(Alternative(1, lifted, lifted, 1.0), 1)
+    with pytest.raises(ProofError, match="neighbour of the best arm"):
+        instance.check_member(Alternative(4, lifted, lifted, 1.0), 4)
+    with pytest.raises(ProofError, match="parameter: outside the parameter set"):
+        instance.check_member(Alternative(1, bent, lifted, 1.0), 1)
+    with pytest.raises(ProofError, match="witness: outside the parameter set"):
+        instance.check_member(Alternative(1, lifted, bent, 1.0), 1)

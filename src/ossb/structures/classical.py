@@ -6,12 +6,10 @@ Lai and Robbins (1985), Burnetas and Katehakis (1996): c(x) = 1 / d(θ_x, θ*).
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ossb import fields as read
 from ossb.families import FAMILIES
-from ossb.graves_lai.independent import least_information, proved
-from ossb.graves_lai.proof import Arm, Support
+from ossb.graves_lai.independent import proved
+from ossb.graves_lai.proof import Ball, Support
 from ossb.models.classical import ClassicalModel
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
@@ -59,8 +57,7 @@ class Classical(MeanVector):
     def is_cautious(self) -> bool:
         return self.observation in ("poisson", "exponential")
 
-    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        return self.outside_mean_space(parameter)
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
+        from ossb.graves_lai.exact.means import information  # loads flint
 
-    def information(self, support: Support, multipliers: Any) -> float:
-        return least_information(self.family, self.rewards, self.best, self.others, support)
+        return information(self.truth, self.others.tolist(), support)

@@ -15,7 +15,7 @@ from ossb import fields as read
 from ossb.errors import InputError
 from ossb.families.bernoulli import bernoulli_kl
 from ossb.graves_lai.duels import cheapest_opponent, duel_regret, pair_position
-from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
 from ossb.models.dueling import DuelingModel
 from ossb.structures.base import TIE, Bound, Instance
 
@@ -82,9 +82,6 @@ class Dueling(Instance):
         """
         p = np.asarray(self.preferences)
         return np.asarray(0.5 + 0.5 * self.sign * (p - p.T))
-
-    def _sign(self, preferences: np.ndarray) -> np.ndarray:
-        return preferences if self.sign > 0 else 1.0 - preferences
 
     @cached_property
     def best_item(self) -> int:
@@ -176,17 +173,18 @@ class Dueling(Instance):
             weight = rate * float(duel_regret(p, best, i, j))
             support.append(((min(i, j), max(i, j)), rate))
             even, strict = self._raised(i, 0.5), self._raised(i, 0.5 + 0.25 * (0.5 - p[i, best]))
-            alternatives.append(Alternative((i, i), self._sign(even), self._sign(strict), weight))
+            alternatives.append(Alternative((i, i), even, strict, weight))
         value = float(sum(alternative.weight for alternative in alternatives))
         return Bound(self, value, value, sorted(support), alternatives)
 
     def _raised(self, item: int, level: float) -> np.ndarray:
         """Preferences under which ``item`` beats everybody with at least ``level``."""
-        p = np.array(self.signed)
+        table = np.array(self.preferences)
+        share = level if self.sign > 0 else 1.0 - level
         for j in range(self.n_items):
-            if j != item and p[item, j] < level:
-                p[item, j], p[j, item] = level, 1.0 - level
-        return p
+            if j != item and self.signed[item, j] < level:
+                table[item, j], table[j, item] = share, 1.0 - share
+        return table
 
     # what proves it
 
@@ -212,48 +210,30 @@ class Dueling(Instance):
     def total_gap(self) -> float:
         return float(self.gaps.sum())
 
-    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        """Distance from the preferences under which the item of ``arm`` = (i, i) beats all."""
-        item, same = self._pair(arm)
-        p = np.asarray(parameter)
-        if item != same or p.shape != self.signed.shape:
-            return float("inf")
-        sums = np.abs(p + p.T - 1).max()
-        range_ = max(0.0, float(-p.min()), float(p.max() - 1))
-        return float(max(sums, range_, (0.5 - self._sign(p)[item]).max()))
+    @cached_property
+    def _duels(self) -> Any:
+        """The table as proofs see it."""
+        from ossb.graves_lai.exact.duels import Duels  # loads flint
 
-    def disagreement(self, parameter: np.ndarray) -> float:
-        return 0.0  # a duel of the winner with itself shows nothing
+        return Duels(np.asarray(self.preferences), self.best_item, self.sign)
 
-    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
-        item, _ = self._pair(arm)
-        p = self._sign(np.asarray(parameter))
-        return float(min(p[item, j] for j in range(self.n_items) if j != item) - 0.5)
+    def exact_gap(self, arm: Arm) -> Ball:
+        return self._duels.gap(self._pair(arm))
 
-    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
-        largest = 0.0
-        signed = [self._sign(parameter) for parameter in parameters]
-        for i in range(self.n_items):
-            for j in range(i + 1, self.n_items):
-                total = 0.0
-                for weight, other in zip(weights, signed, strict=True):
-                    total += float(weight) * bernoulli_kl(self.signed[i, j], other[i, j])
-                largest = max(largest, total / self.gap_of((i, j)))
-        return largest
+    def exact_confusing(self, alternative: Alternative) -> np.ndarray:
+        from ossb.graves_lai.exact.duels import confusing  # loads flint
 
-    def information(self, support: Support, multipliers: Any) -> float:
-        rates: dict[tuple[int, int], float] = {}
-        for arm, rate in support:
-            i, j = self._pair(arm)
-            rates[min(i, j), max(i, j)] = rates.get((min(i, j), max(i, j)), 0.0) + rate
-        least = float("inf")
-        for i in range(self.n_items):
-            if i == self.best_item:
-                continue
-            total = 0.0
-            for j in range(self.n_items):
-                if self.signed[i, j] < 0.5:
-                    rate = rates.get((min(i, j), max(i, j)), 0.0)
-                    total += rate * bernoulli_kl(self.signed[i, j], 0.5)
-            least = min(least, total)
-        return least
+        item, same = self._pair(alternative.arm)
+        if item != same:
+            raise ProofError(".arm: must be a pair (i, i), of the item that becomes the best")
+        return confusing(self._duels, alternative, item, SUM_TOLERANCE)
+
+    def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
+        from ossb.graves_lai.exact.duels import heaviest  # loads flint
+
+        return heaviest(self._duels, confusing, weights)
+
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
+        from ossb.graves_lai.exact.duels import information  # loads flint
+
+        return information(self._duels, [(self._pair(arm), rate) for arm, rate in support])

@@ -1,12 +1,12 @@
 """A finite set of possible parameters: the Graves–Lai program is a linear program as it stands.
 
 One row for each parameter λ that agrees with θ on the best arm and under which another arm
-is strictly better: Σ η(x) d(θ_x, λ_x) ≥ 1.  Agrawal, Teneketzis and Anantharam (1989).  A λ
+is strictly better: Σ η(x) d(θ_x, λ_x) ≥ 1.  Both are meant as the numbers stand: a mean that
+differs in its last digit differs.  Agrawal, Teneketzis and Anantharam (1989).  A λ
 that one observation can rule out for good (an infinite divergence) costs nothing in the
 limit and gives no row.
 """
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,14 +19,12 @@ from ossb.families import FAMILIES, check_means
 from ossb.graves_lai.generic.following import MARGIN, Held
 from ossb.graves_lai.generic.listed_cuts import solve_listed
 from ossb.graves_lai.independent import divergences
-from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.graves_lai.proof import Alternative, Ball, Support
 from ossb.models.finite import FiniteModel
-from ossb.structures.base import TIE, Bound
+from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
 
 MEMBER = 1e-9  # how near a listed parameter the true one must be, relative to its size
-AGREES = 1e-12  # relative; what the best arm reveals is then taken for the same
-ROUNDING = 1e-15
 OPENING = 50.0  # rounds of each arm
 
 
@@ -78,11 +76,8 @@ class Finite(MeanVector):
     def confusing(self) -> list[int]:
         """Numbers of the parameters that could be mistaken for θ."""
         rewards = self.sign * self.parameters
-        scale = np.abs(rewards).max(axis=1)
-        least = float(self.gaps[self.others].min(initial=np.inf))  # what is told apart by it
-        slack = np.maximum(AGREES * np.minimum(1 + scale, least), ROUNDING * scale)
-        agrees = np.abs(rewards[:, self.best] - self.rewards[self.best]) <= slack
-        better = rewards.max(axis=1) > rewards[:, self.best] + TIE * scale
+        agrees = rewards[:, self.best] == self.rewards[self.best]
+        better = rewards.max(axis=1) > rewards[:, self.best]
         return [int(k) for k in np.flatnonzero(agrees & better) if self._finite(int(k))]
 
     def _finite(self, k: int) -> bool:
@@ -134,22 +129,16 @@ class Finite(MeanVector):
             self.opening(),
         )
 
-    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        if not 0 <= piece < self.parameters.shape[0]:
-            return math.inf
-        return float(np.abs(parameter - self.parameters[piece]).max(initial=0.0))
+    def exact_confusing(self, alternative: Alternative) -> np.ndarray:
+        from ossb.graves_lai.exact.finite import confusing  # loads flint
 
-    def information(self, support: Support, multipliers: Any) -> float:
-        rates = np.zeros(self.n_arms)
-        for arm, rate in support:
-            rates[self.position(arm)] = rate
-        return min(
-            (
-                math.fsum((rates * self._divergences(self.parameters[k]))[self.others])
-                for k in self.confusing
-            ),
-            default=math.inf,
-        )
+        arm = self.position(alternative.arm)
+        return confusing(self.truth, self.parameters, alternative, arm)
+
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
+        from ossb.graves_lai.exact.finite import information  # loads flint
+
+        return information(self.truth, self.parameters, support)
 
 
 class FiniteFollower:

@@ -5,7 +5,6 @@ Magureanu, Combes and Proutiere (2014).  The most confusing parameter under whic
 entries d(θ_z, λ_z), for any metric ℓ.
 """
 
-import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from ossb import fields as read
 from ossb.errors import CertificationError, InputError
 from ossb.families import FAMILIES
 from ossb.graves_lai.lipschitz import solve
-from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.graves_lai.proof import Alternative, Ball, Support
 from ossb.models.lipschitz import LipschitzModel, lipschitz_model
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
@@ -191,20 +190,38 @@ class Lipschitz(MeanVector):
     def divergences(self) -> np.ndarray:
         """M[x, z] = d(θ_z, max(θ_z, θ* − ℓ(x, z))) over the suboptimal arms."""
         table = np.zeros((self.others.size, self.others.size))
+        means, gaps = self.rewards[self.others], self.gaps[self.others]
+        # differences keep digits that means at a high level have not: all that Gaussian ones need
+        at_zero = self.observation == "gaussian"
         for row, x in enumerate(self.others):
-            raised = self.confusing(int(x))[self.others]
-            for column in np.flatnonzero(raised > self.rewards[self.others]):
-                mean = float(self.rewards[self.others[column]])
-                table[row, column] = self.family.kl(mean, float(raised[column]))
+            rises = gaps - self.metric[x, self.others]
+            for column in np.flatnonzero(rises > 0.0):
+                mean, rise = 0.0 if at_zero else float(means[column]), float(rises[column])
+                table[row, column] = self.family.kl(mean, mean + rise)
         return table
 
-    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        differences = np.abs(parameter[:, None] - parameter[None])
-        return max(self.outside_mean_space(parameter), float((differences - self.metric).max()))
+    @property
+    def _reach(self) -> Any:
+        """ℓ(x, z) as proofs see it."""
+        from ossb.graves_lai.exact.lipschitz import along_paths, between_points  # loads flint
 
-    def information(self, support: Support, multipliers: Any) -> float:
-        if self.best_is_certain or self.n_arms == 1:
-            return math.inf
-        rates = dict(support)
-        eta = np.array([rates.get(int(z), 0.0) for z in self.others])
-        return float((self.divergences @ eta).min())
+        if self.distances is not None:
+            return along_paths(self.metric)
+        points = np.asarray(self.points).reshape(self.n_arms, -1)
+        return between_points(points, self.lipschitz_constant)
+
+    def exact_confusing(self, alternative: Alternative) -> int:
+        from ossb.graves_lai.exact.lipschitz import confusing  # loads flint
+
+        arm = self.position(alternative.arm)
+        return confusing(self.truth, alternative, arm, self.sign * self.confusing(arm))
+
+    def exact_heaviest(self, confusing: Sequence[int], weights: Sequence[float]) -> Ball:
+        from ossb.graves_lai.exact.lipschitz import heaviest  # loads flint
+
+        return heaviest(self.truth, self._reach, self.metric, confusing, weights)
+
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
+        from ossb.graves_lai.exact.lipschitz import information  # loads flint
+
+        return information(self.truth, self._reach, self.metric, support)

@@ -10,8 +10,7 @@ import numpy as np
 from ossb import fields as read
 from ossb.errors import InputError
 from ossb.families import check_means
-from ossb.graves_lai.independent import beyond, divergences
-from ossb.graves_lai.proof import Arm
+from ossb.graves_lai.proof import Alternative, Arm, Ball
 from ossb.structures.base import Instance, clear_best
 
 
@@ -90,19 +89,33 @@ class MeanVector(ListedArms):
     def rewards(self) -> np.ndarray:
         return self.sign * np.asarray(self.theta)
 
-    def disagreement(self, parameter: np.ndarray) -> float:
-        return float(abs(parameter[self.best] - self.theta[self.best]))
+    @cached_property
+    def truth(self) -> Any:
+        """θ as proofs see it; holds balls, which are of one process."""
+        from ossb.graves_lai.exact.divergences import Divergence  # loads flint
+        from ossb.graves_lai.exact.means import Truth
 
-    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
-        return float(self.sign * (parameter[self.position(arm)] - parameter[self.best]))
+        low, high = self.plain_family.lowest(), self.plain_family.highest()
+        divergence = Divergence(self.observation, self.sigma)
+        return Truth(np.asarray(self.theta), self.best, self.sign, low, high, divergence)
 
-    def outside_mean_space(self, parameter: np.ndarray) -> float:
-        return beyond(self.family, self.sign * parameter)
+    def exact_gap(self, arm: Arm) -> Ball:
+        return self.truth.gap(self.position(arm))
 
-    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
-        total = np.zeros(self.rewards.size)
-        for weight, parameter in zip(weights, parameters, strict=True):
-            signed = self.sign * parameter
-            moved = np.flatnonzero(signed != self.rewards)
-            total[moved] += weight * divergences(self.family, self.rewards[moved], signed[moved])
-        return float((total[self.others] / self.gaps[self.others]).max())
+    def exact_confusing(self, alternative: Alternative) -> Any:
+        from ossb.graves_lai.exact.means import confusing  # loads flint
+
+        arm = self.position(alternative.arm)
+        self.check_member(alternative, arm)
+        return confusing(self.truth, alternative, arm)
+
+    def check_member(self, alternative: Alternative, arm: int) -> None:
+        """Raise ``ProofError`` unless a parameter and its witness lie in one convex piece of Θ.
+
+        Beyond what all of them need: to be in the mean space, and true of the best arm.
+        """
+
+    def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
+        from ossb.graves_lai.exact.means import heaviest  # loads flint
+
+        return heaviest(self.truth, confusing, weights)

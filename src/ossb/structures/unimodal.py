@@ -13,8 +13,8 @@ import numpy as np
 from ossb import fields as read
 from ossb.errors import InputError
 from ossb.families import FAMILIES
-from ossb.graves_lai.independent import least_information, proved
-from ossb.graves_lai.proof import Arm, Support
+from ossb.graves_lai.independent import proved
+from ossb.graves_lai.proof import Alternative, Ball, ProofError, Support
 from ossb.models.classical import ClassicalModel
 from ossb.models.unimodal import UnimodalModel
 from ossb.structures.base import Bound
@@ -157,24 +157,25 @@ class Unimodal(MeanVector):
         )
         return Bound(self, value, value, support, alternatives)
 
-    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        """Distance from the convex set of means that fall along a fixed tree rooted at ``arm``.
+    def check_member(self, alternative: Alternative, arm: int) -> None:
+        """Both must fall along one tree rooted at ``arm``: a convex set.
 
         The tree is the true one, rooted at the best arm, with ``arm`` put in front of its root.
         """
-        root = self.position(arm)
-        if root not in self.neighbours[self.best]:
-            return float("inf")
-        signed = self.sign * np.asarray(parameter)
-        climbs = [signed[self.best] - signed[root]]
-        for child, parent in self._tree.items():
-            if child not in (root, self.best):
-                climbs.append(signed[child] - signed[parent])
-        return max(self.outside_mean_space(parameter), float(max(climbs)))
+        if arm not in self.neighbours[self.best]:
+            raise ProofError(".arm: must be a neighbour of the best arm")
+        below = [x for x in self._tree if x not in (arm, self.best)]
+        children = [self.best, *below]
+        parents = [arm, *(self._tree[x] for x in below)]
+        for name in ("parameter", "witness"):
+            means = self.sign * getattr(alternative, name)
+            if means.shape == (self.n_arms,) and not (means[children] <= means[parents]).all():
+                raise ProofError(f".{name}: outside the parameter set, its means do not fall")
 
-    def information(self, support: Support, multipliers: Any) -> float:
-        near = self.neighbours[self.best]
-        return least_information(self.family, self.rewards, self.best, near, support)
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
+        from ossb.graves_lai.exact.means import information  # loads flint
+
+        return information(self.truth, self.neighbours[self.best], support)
 
 
 def _spread(neighbours: tuple[tuple[int, ...], ...], start: int, passes: Any) -> dict[int, int]:

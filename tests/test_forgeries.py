@@ -1,0 +1,68 @@
+"""Certificates written to deceive: what passes the check is true, whoever wrote it."""
+
+import json
+
+import pytest
+
+from ossb import certificates
+from ossb.structures import bound
+from ossb.structures.classical import Classical
+from ossb.structures.finite import Finite
+from ossb.structures.unimodal import Unimodal
+
+
+def report_on(content):
+    """What the check says of one forged bound, through the text of a file."""
+    entry = json.loads(json.dumps(content, allow_nan=False))
+    return certificates._bound(entry, "bounds[0]").verify()
+
+
+def honest(instance, gap=1e-6):
+    """A right certificate of an instance, to be forged."""
+    (entry,) = certificates.to_certificate([bound(instance, gap)])["bounds"]
+    return json.loads(json.dumps(entry))
+
+
+def test_proofs_that_contradict_each_other():
+    """λ differs from θ by 1e-10 on the best arm: nothing is confusing, and C = 0."""
+    parameters = [[0.5, 0.2], [0.5000000001, 0.8]]
+    forged = {
+        "instance": {"structure": "finite", "theta": [0.5, 0.2], "parameters": parameters},
+        "lower": 1.6667,
+        "upper": 1.6667,
+        "status": "certified",
+        "best_arm": 0,
+        "rates": [{"arm": 1, "rate": 5.5556}],
+        "alternatives": [
+            {"arm": 1, "parameter": parameters[1], "witness": parameters[1], "weight": 1.6667,
+             "piece": 1}
+        ],
+        "multipliers": None,
+    }  # fmt: skip
+    report = report_on(forged)
+    assert "alternatives[0].parameter: differs in what the best arm reveals" in report.problems
+    assert (report.lower, report.upper) == (0.0, 0.0)
+    assert bound(Finite(theta=[0.5, 0.2], parameters=parameters)).value == 0.0
+
+
+@pytest.mark.parametrize("lower", [0.0, 0.5, 0.999])
+def test_a_gap_wider_than_certified_stands_for(lower):
+    content = honest(Classical(observation="bernoulli", theta=[0.9, 0.5, 0.3]))
+    content["lower"] *= lower
+    report = report_on(content)
+    assert [problem.split(":")[0] for problem in report.problems] == ["status"]
+    assert report_on({**content, "gap": 0.9999}).valid == (lower > 0.0)
+    assert report_on({**content, "status": "heuristic"}).valid
+
+
+@pytest.mark.parametrize("gap", [0.0, 1.0, -1e-6, 7.0])
+def test_a_gap_out_of_range_is_no_promise(gap):
+    content = honest(Unimodal(theta=[0.1, 0.9, 0.5]))
+    assert not report_on({**content, "gap": gap}).valid
+
+
+def test_old_certificates_promise_what_the_default_is():
+    content = honest(Classical(theta=[1.0, 0.5]))
+    assert content.pop("gap") == 1e-6
+    assert report_on(content).valid
+    assert not report_on({**content, "lower": 0.99 * content["lower"]}).valid
