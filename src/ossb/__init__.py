@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ossb.instances import load
     from ossb.policies import policy
     from ossb.simulation.simulate import simulate
-    from ossb.structures import bound
+    from ossb.structures import bound, bounds
     from ossb.structures.classical import Classical
     from ossb.structures.combinatorial import Combinatorial
     from ossb.structures.convex import Convex
@@ -47,6 +47,7 @@ _HOMES = {
     "Unimodal": "ossb.structures.unimodal",
     "Union": "ossb.structures.union",
     "bound": "ossb.structures",
+    "bounds": "ossb.structures",
     "load": "ossb.instances",
     "policy": "ossb.policies",
     "simulate": "ossb.simulation",
@@ -71,6 +72,7 @@ __all__ = [
     "Unimodal",
     "Union",
     "bound",
+    "bounds",
     "load",
     "policy",
     "simulate",

@@ -178,9 +178,13 @@ def _method(cls: type, name: str, ours: bool) -> Any:
     return getattr(cls, name, None) if ours == cls.__module__.startswith("ossb.") else None
 
 
-def is_compiled(dispatcher: Any, arguments: tuple[Any, ...]) -> bool:
+def signature(dispatcher: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The types that compiled code for these arguments is of."""
+    return tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
+
+
+def is_compiled(dispatcher: Any, signature: tuple[Any, ...]) -> bool:
     """Whether a call would find compiled code, in memory or on disk."""
-    signature = tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
     if signature in dispatcher.overloads:
         return True
     cache = dispatcher._cache

@@ -4,6 +4,7 @@ Every function takes the value and the name of its field, and answers with a cle
 with an error that names the field down to the entry.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -64,8 +65,9 @@ def check_keys(keys: Iterable[Any], known: Iterable[str], of: str) -> None:
 
 def vector(value: Any, field: str, size: int | None = None) -> np.ndarray:
     """A vector of finite numbers, of a given length if there is one."""
-    if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "fiu":
-        result = np.array(value, dtype=np.float64)
+    plain = value if isinstance(value, np.ndarray) else _plain(value, 1)
+    if isinstance(plain, np.ndarray) and plain.ndim == 1 and plain.dtype.kind in "fiu":
+        result = np.array(plain, dtype=np.float64)
         if not np.isfinite(result).all():
             at = int(np.flatnonzero(~np.isfinite(result))[0])
             raise InputError(f"{field}[{at}]", "be finite", float(result[at]))
@@ -80,8 +82,9 @@ def vector(value: Any, field: str, size: int | None = None) -> np.ndarray:
 
 def matrix(value: Any, field: str, columns: int | None = None) -> np.ndarray:
     """Rows of finite numbers, all of one length."""
-    if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "fiu":
-        result = np.array(value, dtype=np.float64)
+    plain = value if isinstance(value, np.ndarray) else _plain(value, 2)
+    if isinstance(plain, np.ndarray) and plain.ndim == 2 and plain.dtype.kind in "fiu":
+        result = np.array(plain, dtype=np.float64)
         if not np.isfinite(result).all():
             row, column = (int(i) for i in np.argwhere(~np.isfinite(result))[0])
             raise InputError(f"{field}[{row}][{column}]", "be finite", float(result[row, column]))
@@ -127,6 +130,24 @@ def names(value: Any, field: str, size: int | None = None) -> tuple[str, ...]:
         twice = next(name for name in result if result.count(name) > 1)
         raise InputError(field, "be distinct", twice)
     return result
+
+
+def _plain(value: Any, depth: int) -> np.ndarray | None:
+    """Lists of numbers as an array, as one would expect of them; None for a closer look."""
+    if type(value) not in (list, tuple) or not value:
+        return None
+    entries = value
+    if depth == 2:
+        if not {*map(type, value)} <= {list, tuple} or len({*map(len, value)}) > 1:
+            return None
+        entries = itertools.chain.from_iterable(value)
+    if not {*map(type, entries)} <= {float, int}:
+        return None
+    try:
+        result = np.array(value, dtype=np.float64)
+    except OverflowError:  # a whole number of hundreds of digits
+        return None
+    return result if np.isfinite(result).all() else None
 
 
 def _entries(value: Any, field: str) -> Sequence[Any]:

@@ -19,6 +19,8 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
+from ossb.quick import Quick
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -61,11 +63,26 @@ class Kernel(Generic[P, R]):
         )
         return twin
 
+    @functools.cached_property
+    def quick(self) -> Quick:
+        """Interpreted until compiled code pays and is at hand; see ``ossb.quick``."""
+        return Quick(self)
+
     def is_compiled(self, *args: P.args, **kwargs: P.kwargs) -> bool:
         """Whether ``compiled`` with such arguments would start at once."""
         from ossb._numba import is_compiled
 
-        return is_compiled(self.compiled, args)
+        return is_compiled(self.compiled, self.signature(*args))
+
+    def signature(self, *args: Any) -> Any:
+        """The types of such arguments, as the compiler has them."""
+        from ossb._numba import signature
+
+        return signature(self.compiled, args)
+
+    def load(self, *args: Any) -> None:
+        """Compile for such arguments, or take what is in the cache; run nothing."""
+        self.compiled.compile(self.signature(*args))  # type: ignore[attr-defined]
 
     @functools.cached_property
     def _inner(self) -> Any:

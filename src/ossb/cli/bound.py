@@ -1,6 +1,6 @@
 """``ossb bound``: C(θ) and the rates of an instance."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from ossb.errors import OssbError
     from ossb.graves_lai.bound import Bound
 
 SHOWN = 40
@@ -33,17 +32,13 @@ def bound(
     Example: ossb bound instance.toml --certificate proof.json
     """
     from ossb import certificates
-    from ossb.errors import CertificationError, InputError
     from ossb.instances import load
     from ossb.structures import bound as solve
+    from ossb.structures import bounds as solve_all
 
+    instances: Any
     instances, is_list = load(instance)
-    bounds = []
-    for place, item in enumerate(instances):
-        try:
-            bounds.append(solve(item, gap))  # type: ignore[arg-type]
-        except (InputError, CertificationError) as error:
-            raise _placed(error, place) if is_list else error from None
+    bounds = solve_all(instances, gap) if is_list else [solve(instances[0], gap)]
     if certificate is not None:
         certificates.write(bounds, certificate)
     if plot is not None:
@@ -66,16 +61,6 @@ def bound(
     for file in (certificate, plot):
         if file is not None:
             typer.echo(f"wrote {file}", err=json)
-
-
-def _placed(error: "OssbError", place: int) -> "OssbError":
-    """The error of one instance of a list, which says which one it is."""
-    from ossb.errors import CertificationError, InputError
-
-    where = f"instances[{place}]"
-    if not isinstance(error, InputError):
-        return CertificationError(f"{where}: {error}")
-    return error if error.field == "gap" else InputError(where, f"be valid: {error}")
 
 
 def _title(answer: "Bound") -> "Text":

@@ -59,6 +59,8 @@ class Bound:
         ``certified``, or ``heuristic`` where a side rests on a search that may have missed.
     promised
         The relative gap that ``certified`` promises.
+    proved
+        Whether both sides were proved, rounding included, when it was computed.
     """
 
     instance: Any
@@ -70,6 +72,7 @@ class Bound:
     status: Status = "certified"
     seconds: float = 0.0
     promised: float = GAP
+    proved: bool = False
 
     @property
     def value(self) -> float:

@@ -11,11 +11,12 @@ from ossb.structures.finite import Finite
 from ossb.structures.generalized_linear import GeneralizedLinear
 from ossb.structures.linear import Linear
 from ossb.structures.lipschitz import Lipschitz
+from ossb.structures.many_bounds import bounds
 from ossb.structures.polytope import Polytope
 from ossb.structures.unimodal import Unimodal
 from ossb.structures.union import Union
 
-__all__ = ["STRUCTURES", "Bound", "Instance", "Structure", "bound"]
+__all__ = ["STRUCTURES", "Bound", "Instance", "Structure", "bound", "bounds"]
 
 OWN: dict[str, type[Instance]] = {
     structure.kind: structure

@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -52,8 +52,9 @@ class Instance:
         if unnamed:
             must = f"be given its keys by name, such as {cls.parameter}=…"
             raise InputError(cls.__name__, must, unnamed[0])
-        known = [item.name for item in fields(cls) if item.init]
-        read.check_keys(keys, known, f"a key of {cls.kind}")
+        known = keys_of(cls)  # type: ignore[arg-type]  # classes are hashable
+        if not keys.keys() <= known.keys():
+            read.check_keys(keys, known, f"a key of {cls.kind}")
         return super().__new__(cls)
 
     def _read_common(self, n_arms: int | None) -> None:
@@ -155,6 +156,11 @@ class Instance:
         """
         return self.model() if hasattr(self, "model") else None
 
+    @classmethod
+    def solve_list(cls, instances: Sequence[Any], gap: float) -> list[Bound | None]:
+        """Bounds of several instances at once, where that is quicker; None for one by one."""
+        return [None] * len(instances)
+
     def arm_name(self, arm: Arm) -> str:
         """How an arm is called: its name, or its number."""
         if isinstance(arm, int) and len(self.arm_names):
@@ -180,6 +186,12 @@ class Instance:
         return f"<{type(self).__name__}{name} {self.observation}>"
 
 
+@cache
+def keys_of(structure: Any) -> dict[str, None]:
+    """The keys of a structure, in their order."""
+    return dict.fromkeys(item.name for item in fields(structure) if item.init)
+
+
 class Structure(Bounded, Protocol):
     """What every structure answers, beyond what its proofs need."""
 
@@ -198,6 +210,11 @@ class Structure(Bounded, Protocol):
         """The bound at the true parameter, to a relative gap."""
         ...
 
+    @classmethod
+    def solve_list(cls, instances: Sequence[Any], gap: float) -> list[Bound | None]:
+        """Bounds of several instances at once, where that is quicker; None for one by one."""
+        ...
+
     def to_dict(self) -> dict[str, Any]: ...
 
 
@@ -208,15 +225,8 @@ def bound(instance: Structure, gap: float = 1e-6) -> Bound:
     the structure says that its answer is heuristic, and where the answer does not pass
     ``verify``, which all answers but those on millions of numbers have to.
     """
-    gap = read.number(gap, "gap")
-    if not 0 < gap < 1:
-        raise InputError("gap", "lie in (0, 1)", gap)
-    if not hasattr(instance, "known"):
-        raise InputError(
-            "instance", "be a structure such as Classical(…); load reads a file", instance
-        )
-    if not instance.known:
-        raise InputError(instance.parameter, "be given: a bound is about a true parameter")
+    gap = readable_gap(gap)
+    refuse_unknown(instance)
     started = time.perf_counter()
     answer = instance.solve(gap)
     answer = replace(answer, seconds=time.perf_counter() - started, promised=gap)
@@ -227,7 +237,7 @@ def bound(instance: Structure, gap: float = 1e-6) -> Bound:
             f"the bound lies in [{answer.lower!r}, {answer.upper!r}], a relative gap of "
             f"{answer.gap:.1e}; {gap:.1e} was asked for"
         )
-    return _proved(answer, gap) if _is_checked(instance) else answer
+    return _proved(answer, gap) if _is_checked(answer) else answer
 
 
 def _proved(answer: Bound, gap: float) -> Bound:
@@ -245,10 +255,29 @@ def _proved(answer: Bound, gap: float) -> Bound:
     return answer
 
 
-def _is_checked(instance: Any) -> bool:
-    """Whether a check is quick beside the solve; larger ones are on request."""
-    arms = getattr(instance, "arms", None)
-    return not isinstance(arms, np.ndarray) or arms.size <= LARGE
+def readable_gap(gap: Any) -> float:
+    """A relative gap."""
+    gap = read.number(gap, "gap")
+    if not 0 < gap < 1:
+        raise InputError("gap", "lie in (0, 1)", gap)
+    return gap
+
+
+def refuse_unknown(instance: Any) -> None:
+    """Refuse what is no instance, or one without its true parameter."""
+    if not hasattr(instance, "known"):
+        raise InputError(
+            "instance", "be a structure such as Classical(…); load reads a file", instance
+        )
+    if not instance.known:
+        raise InputError(instance.parameter, "be given: a bound is about a true parameter")
+
+
+def _is_checked(answer: Bound) -> bool:
+    """Whether a check is called for, and quick beside the solve; larger ones are on request."""
+    arms = getattr(answer.instance, "arms", None)
+    small = not isinstance(arms, np.ndarray) or arms.size <= LARGE
+    return small and not answer.proved
 
 
 def refuse_twins(instance: Instance, arms: np.ndarray, leader: int) -> None:

@@ -6,6 +6,7 @@ orthogonal to x* and G(η) = Σ η_x z_x z_xᵀ: minimise Σ η_x Δ_x subject t
 """
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,13 +18,16 @@ from ossb import fields as read
 from ossb.errors import InputError
 from ossb.graves_lai.linear import solve
 from ossb.graves_lai.linear.agreement import disagreement, slips
+from ossb.graves_lai.linear.answer import LEFT, N_RATES, PROVED
 from ossb.graves_lai.linear.certificate import feasible_scale
+from ossb.graves_lai.linear.many import answer_many
 from ossb.graves_lai.proof import TOLERANCE, Alternative, Arm, Support
 from ossb.models.linear import LinearModel, linear_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.listed import ListedArms
 
 _BEYOND = 1.1  # a witness goes that much further than its confusing parameter
+BLOCK = 2**20  # numbers in the arms of instances that are solved together
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -80,8 +84,28 @@ class Linear(ListedArms):
     def foresight(self) -> tuple[float, float]:
         return 1.0, 0.0
 
-    @np.errstate(all="ignore")  # at the ends of the doubles: bounds that are not finite
     def solve(self, gap: float) -> Bound:
+        (answer,) = self.solve_list([self], gap)
+        return answer or self._solve_closely(gap)
+
+    @classmethod
+    def solve_list(cls, instances: Sequence["Linear"], gap: float) -> list[Bound | None]:
+        """Bounds that doubles prove; None where an instance needs a closer look."""
+        found: list[Bound | None] = [None] * len(instances)
+        shapes: dict[tuple[int, ...], list[int]] = {}
+        for place, instance in enumerate(instances):
+            shapes.setdefault(instance.arms.shape, []).append(place)
+        for shape, places in shapes.items():
+            block = max(1, BLOCK // (shape[0] * shape[1]))
+            for first in range(0, len(places), block):
+                here = places[first : first + block]
+                some = _solve_alike([instances[place] for place in here], gap)
+                for place, answer in zip(here, some, strict=True):
+                    found[place] = answer
+        return found
+
+    @np.errstate(all="ignore")  # at the ends of the doubles: bounds that are not finite
+    def _solve_closely(self, gap: float) -> Bound:
         if not self.others.size:
             return Bound(self, 0.0, 0.0, [], [])
         found = solve(self.arms, self.best, self.gaps, self.gaps, 0.9 * gap)
@@ -154,3 +178,46 @@ class Linear(ListedArms):
         rates[self.best] = 0.0
         scale = feasible_scale(self.arms, self.best, self.gaps, rates)
         return math.inf if scale == 0.0 else 1.0 / scale
+
+
+@np.errstate(all="ignore")  # what is not finite is not proved
+def _solve_alike(instances: Sequence[Linear], gap: float) -> list[Bound | None]:
+    """The same for instances of one shape."""
+    started = time.perf_counter()
+    sign = np.array([instance.sign for instance in instances])
+    out = answer_many(
+        np.array([instance.arms for instance in instances]),
+        sign[:, None] * np.array([instance.phi for instance in instances]),
+        np.array([instance.sigma for instance in instances]),
+        gap,
+    )
+    parameters = sign[:, None, None, None] * out.parameters
+    sizes, interval = out.size.tolist(), out.bounds.tolist()
+    used = int(out.size[:, N_RATES:].max())
+    arms, weights = out.arms[:, :, :used].tolist(), out.weights[:, :, :used].tolist()
+    seconds = (time.perf_counter() - started) / len(instances)
+    found: list[Bound | None] = []
+    for n, instance in enumerate(instances):
+        status, _, played, confusing = sizes[n]
+        if status == LEFT:
+            found.append(None)
+            continue
+        alternatives = [
+            Alternative(arms[n][1][k], parameters[n, 0, k], parameters[n, 1, k], weights[n][1][k])
+            for k in range(confusing)
+        ]
+        support = list(zip(arms[n][0][:played], weights[n][0][:played], strict=True))
+        lower, upper = interval[n] if status == PROVED else (0.0, 0.0)
+        found.append(
+            Bound(
+                instance,
+                lower,
+                upper,
+                support,
+                alternatives,
+                seconds=seconds,
+                promised=gap,
+                proved=True,
+            )
+        )
+    return found

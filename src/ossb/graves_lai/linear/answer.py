@@ -1,0 +1,384 @@
+"""The bound of one linear instance after another: solved and proved by one kernel.
+
+Only what is proved here, in doubles, is answered.  What needs a closer look is left to the
+slower way, which has exact arithmetic and says what is wrong with an instance: two best arms,
+arms that are nearly parallel or nearly dependent, features in extreme units, near ties.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ossb.graves_lai.linear.enclosure import (
+    DIRECTION,
+    FEWER,
+    GAP,
+    GAP_HIGH,
+    GAP_LOW,
+    GUARD,
+    HUGE,
+    MOVE,
+    PARAMETER,
+    PLAYED_RATE,
+    SEEN,
+    TRUTH,
+    UNIT,
+    Enclosure,
+    W,
+    enclose_gaps,
+    enclosure,
+    proved_cost,
+    proved_scale,
+    reduce_arms,
+    rough_scale,
+    see,
+)
+from ossb.graves_lai.linear.memory import (
+    DESIGN,
+    OMEGA,
+    PLAYED,
+    RANK,
+    WEIGHTED,
+    LinearMemory,
+    start,
+)
+from ossb.graves_lai.linear.rates import resolve
+from ossb.graves_lai.linear.workspace import (
+    ARM_PRICE,
+    ARM_SCRATCH,
+    INVERSE_COST,
+    INVERSE_MARGIN,
+    lifted_size,
+)
+from ossb.kernels import kernel
+
+LEFT, PROVED, NOTHING = 0, 1, 2  # left to another way; proved; nothing to tell apart
+# Entries of Answers.size.
+STATUS, BEST_ARM, N_RATES, N_ALTERNATIVES = range(4)
+EXTREME = 100  # powers of 2 beyond which units are extreme
+FAINT = 1e-100  # rates and bounds of scaled instances lie between this and its inverse
+SPARE = 1e-10  # share of a lower side left for checks that complete an alternative otherwise
+PUSHES = 12  # times that an alternative is pushed before it is given up
+BEYOND = 1.1  # a witness goes that much further than its confusing parameter
+NEARLY = 1e-10  # what is left of an arm without the best one where it counts as nearly parallel
+
+
+class Answers(NamedTuple):
+    """One row an instance; the first so many entries of a row count."""
+
+    size: np.ndarray  # int64 (N, 4)
+    bounds: np.ndarray  # (N, 2): lower, upper
+    arms: np.ndarray  # int64 (N, 2, most): those with a rate, those of alternatives
+    weights: np.ndarray  # (N, 2, most): rates, weights of alternatives
+    parameters: np.ndarray  # (N, 2, most, d): confusing parameters, witnesses
+
+
+def answers(count: int, n_arms: int, dimension: int) -> Answers:
+    """Room for the answers to so many instances."""
+    most = min(n_arms, 4 * lifted_size(dimension) + 16)
+    return Answers(
+        np.zeros((count, 4), np.int64),
+        np.zeros((count, 2)),
+        np.zeros((count, 2, most), np.int64),
+        np.zeros((count, 2, most)),
+        np.zeros((count, 2, most, dimension)),
+    )
+
+
+def desk(n_arms: int, dimension: int) -> tuple[LinearMemory, Enclosure]:
+    """Work arrays for instances of one shape, one after another; K ≥ d."""
+    spanning = np.eye(dimension)[np.arange(n_arms) % dimension]
+    return start(spanning, slots=1), enclosure(n_arms, dimension)
+
+
+@kernel
+def exponent(values: np.ndarray) -> int:
+    """The power of 2 that brings the largest of these numbers into [½, 1)."""
+    largest = 0.0
+    for value in values.flat:
+        largest = max(largest, abs(value))
+    _, power = math.frexp(largest)
+    return power
+
+
+@kernel
+def pose(arms: np.ndarray, phi: np.ndarray, memory: LinearMemory, proof: Enclosure) -> int:
+    """Scale arms and parameter, fill in the gaps; the best arm, -1 where it takes a closer look."""
+    n_arms, dimension = arms.shape
+    scaled, own, arm = memory.arms, proof.phi, memory.work.arm
+    by_arms, by_phi = exponent(arms), exponent(phi)
+    for i in range(dimension):
+        own[TRUTH, i] = math.ldexp(phi[i], -by_phi)
+        for x in range(n_arms):
+            scaled[i, x] = math.ldexp(arms[x, i], -by_arms)
+    best, top = 0, -math.inf
+    for x in range(n_arms):
+        mean = 0.0
+        for i in range(dimension):
+            mean += own[TRUTH, i] * scaled[i, x]
+        if mean > top:
+            best, top = x, mean
+    if not enclose_gaps(scaled, own[TRUTH], best, proof.arm):
+        return -1
+    largest = 0.0
+    for x in range(n_arms):
+        largest = max(largest, proof.arm[GAP, x])
+    for x in range(n_arms):
+        inverse = largest / proof.arm[GAP, x] if x != best else 0.0
+        arm[INVERSE_COST, x] = inverse
+        arm[INVERSE_MARGIN, x] = inverse
+    return best
+
+
+@kernel
+def nearly_parallel(best: int, rank: int, arms: np.ndarray, vector: np.ndarray) -> bool:
+    """Whether some arm is parallel to the best one, or nearly."""
+    for x in range(arms.shape[1]):
+        rest, length = 0.0, 0.0
+        for i in range(arms.shape[0]):
+            length = max(length, abs(arms[i, x]))
+            if i < rank:
+                rest = max(rest, abs(vector[W, i, x]))
+        if x != best and not rest > NEARLY * length:
+            return True
+    return False
+
+
+@kernel
+def aim(slot: int, x: int, best: int, memory: LinearMemory, out: np.ndarray) -> None:
+    """The direction of the alternative that is held for an arm, orthogonal to the best one."""
+    coordinates, arms, rank = memory.coordinates[slot], memory.arms, memory.size[slot, RANK]
+    dimension, n_arms = arms.shape
+    for c in range(dimension):
+        out[c] = 0.0
+    for i in range(rank):
+        image = 0.0
+        for j in range(rank):
+            image += coordinates[j, x] * coordinates[j, n_arms + dimension + i]
+        for c in range(dimension):
+            out[c] += image * coordinates[i, n_arms + c]
+    along, square = 0.0, 0.0
+    for c in range(dimension):
+        along += out[c] * arms[c, best]
+        square += arms[c, best] * arms[c, best]
+    if square > 0.0:
+        for c in range(dimension):
+            out[c] -= along / square * arms[c, best]
+
+
+@kernel
+def confuse(x: int, best: int, rank: int, arms: np.ndarray, proof: Enclosure) -> bool:
+    """Push the direction until arm x is proved to be no worse than the best one.
+
+    ``proof.arm[SEEN]`` is what every arm then sees of the parameter; False if there is none.
+    """
+    phi, arm = proof.phi, proof.arm
+    gap = arm[GAP_HIGH, x]
+    reach = 0.0
+    for i in range(arms.shape[0]):
+        reach += phi[DIRECTION, i] * arms[i, x]
+    if not 0.0 < reach < HUGE:
+        return False
+    push, more = gap / reach, 4.0 * UNIT
+    for _ in range(PUSHES):
+        for i in range(arms.shape[0]):
+            phi[DIRECTION, i] *= push
+            phi[PARAMETER, i] = phi[TRUTH, i] + phi[DIRECTION, i]
+            phi[MOVE, i] = phi[PARAMETER, i] - phi[TRUTH, i]  # what is left of the direction
+        reach = see(phi[MOVE], best, rank, arms, proof.vector, arm, x)
+        if reach >= gap:
+            return True
+        if not reach > 0.5 * gap:
+            return False
+        push = 1.0 + max(2.0 * (gap - reach) / gap, more)
+        more *= 2.0
+    return False
+
+
+@kernel
+def prove_lower(
+    best: int, rank: int, memory: LinearMemory, proof: Enclosure, n: int, answer: Answers
+) -> float:
+    """Write alternatives of instance n, their weights not yet scaled; the bound they prove."""
+    arms, held, lists = memory.arms, memory.held[0], memory.lists[0]
+    arm, price, waits = proof.arm, memory.work.arm[ARM_PRICE], memory.work.arm[ARM_SCRATCH]
+    phi, inverse_margin = proof.phi, memory.work.arm[INVERSE_MARGIN]
+    n_arms = arms.shape[1]
+    for x in range(n_arms):
+        price[x] = 0.0
+        waits[x] = 0.0
+    largest = 0.0
+    for e in range(memory.size[0, WEIGHTED]):
+        x = lists[1, e]
+        waits[x] = held[OMEGA, x] * inverse_margin[x] * inverse_margin[x]
+        largest = max(largest, waits[x])
+    count, total = 0, 0.0
+    for x in range(n_arms):
+        if waits[x] > 1e-12 * largest:
+            if count == answer.arms.shape[2]:
+                return 0.0
+            weight = waits[x] / largest
+            aim(0, x, best, memory, phi[DIRECTION])
+            if not confuse(x, best, rank, arms, proof):
+                return 0.0
+            for y in range(n_arms):
+                price[y] += weight * arm[SEEN, y] * arm[SEEN, y]
+            total += weight
+            answer.arms[n, 1, count] = x
+            answer.weights[n, 1, count] = weight
+            for i in range(arms.shape[0]):
+                answer.parameters[n, 0, count, i] = phi[PARAMETER, i]
+                answer.parameters[n, 1, count, i] = phi[TRUTH, i] + BEYOND * phi[MOVE, i]
+            count += 1
+    answer.size[n, N_ALTERNATIVES] = count
+    dearest = 0.0
+    for y in range(n_arms):
+        if y != best:
+            if not price[y] < HUGE:
+                return 0.0
+            dearest = max(dearest, price[y] / arm[GAP_LOW, y])
+    if not dearest > 0.0:
+        return 0.0
+    return 2.0 * total / dearest * (1.0 - GUARD * (2 * count + 16) * UNIT)
+
+
+@kernel
+def choose_rates(
+    best: int, rank: int, lower: float, gap: float, memory: LinearMemory, proof: Enclosure
+) -> None:
+    """Fill in the rates held, without those that are next to nothing where the gap allows it."""
+    held, lists = memory.held[0], memory.lists[0]
+    arm, vector, matrix = proof.arm, proof.vector, proof.matrix
+    rates, fewer = arm[PLAYED_RATE], arm[FEWER]
+    n_arms = rates.shape[0]
+    for x in range(n_arms):
+        rates[x] = 0.0
+    spent = 0.0
+    for e in range(memory.size[0, PLAYED]):
+        x = lists[0, e]
+        if x != best:
+            rates[x] = held[DESIGN, x]
+            spent += rates[x] * arm[GAP, x]
+    for x in range(n_arms):
+        if rates[x] * arm[GAP, x] < 1e-30 * spent:
+            rates[x] = 0.0
+    upper = rough_scale(rates, rank, arm, vector, matrix) * spent
+    share = 1e-3
+    for _ in range(5):
+        share *= 0.1
+        cost = 0.0
+        for x in range(n_arms):
+            fewer[x] = rates[x] if rates[x] * arm[GAP, x] > share * spent else 0.0
+            cost += fewer[x] * arm[GAP, x]
+        cost *= rough_scale(fewer, rank, arm, vector, matrix)
+        if cost - lower <= max(0.9 * gap * cost, upper - lower):
+            for x in range(n_arms):
+                rates[x] = fewer[x]
+            return
+
+
+@kernel
+def prove_upper(rank: int, proof: Enclosure, n: int, answer: Answers) -> float:
+    """Write the rates of instance n, proved to be feasible; a bound of what they cost."""
+    rates = proof.arm[PLAYED_RATE]
+    scale = proved_scale(rates, rank, proof.arm, proof.vector, proof.matrix)
+    if not 0.0 < scale < HUGE:
+        return math.inf
+    count = 0
+    for x in range(rates.shape[0]):
+        if rates[x] > 0.0:
+            if count == answer.arms.shape[2]:
+                return math.inf
+            rates[x] *= scale * (1.0 + 4.0 * UNIT)
+            if not FAINT < rates[x] < 1.0 / FAINT:
+                return math.inf
+            answer.arms[n, 0, count] = x
+            answer.weights[n, 0, count] = rates[x]
+            count += 1
+    answer.size[n, N_RATES] = count
+    return proved_cost(rates, proof.arm)
+
+
+@kernel
+def rescale(n: int, power: int, by_phi: int, sigma: float, answer: Answers) -> None:
+    """Write everything in the units of the instance: gaps are 2^power times the scaled ones.
+
+    Rates and bounds go with σ², which has one rounding, and their product another.
+    """
+    size, weights, bounds = answer.size, answer.weights, answer.bounds
+    variance = sigma * sigma
+    for e in range(size[n, N_RATES]):
+        rate = weights[n, 0, e] * variance * (1.0 + 4.0 * UNIT)
+        weights[n, 0, e] = math.ldexp(rate, -2 * power)
+    bounds[n, 0] = math.ldexp(bounds[n, 0] * variance * (1.0 - 4.0 * UNIT), -power)
+    bounds[n, 1] = math.ldexp(bounds[n, 1] * variance * (1.0 + 10.0 * UNIT), -power)
+    total = 0.0
+    for e in range(size[n, N_ALTERNATIVES]):
+        total += weights[n, 1, e]
+    for e in range(size[n, N_ALTERNATIVES]):
+        weights[n, 1, e] *= bounds[n, 0] / total
+        for i in range(answer.parameters.shape[3]):
+            for kind in range(2):
+                scaled = answer.parameters[n, kind, e, i]
+                answer.parameters[n, kind, e, i] = math.ldexp(scaled, by_phi)
+
+
+@kernel
+def answer_one(
+    n: int,
+    arms: np.ndarray,
+    phi: np.ndarray,
+    sigma: float,
+    gap: float,
+    memory: LinearMemory,
+    proof: Enclosure,
+    answer: Answers,
+) -> int:
+    """Solve and prove instance n; whether it is proved."""
+    by_arms, by_phi = exponent(arms), exponent(phi)
+    far = max(abs(by_arms), abs(by_phi))
+    if far > EXTREME or not 1e-30 < sigma < 1e30:
+        return LEFT
+    best = pose(arms, phi, memory, proof)
+    if best < 0:
+        return LEFT
+    answer.size[n, BEST_ARM] = best
+    rank = reduce_arms(memory.arms, best, proof.vector)
+    if rank == 0 or arms.shape[0] == 1:  # one feature, or one arm: there is nothing to tell apart
+        return NOTHING
+    if nearly_parallel(best, rank, memory.arms, proof.vector):
+        return LEFT
+    resolve(0, best, 0.4 * gap, 1.0, memory)
+    if memory.size[0, RANK] != rank:
+        return LEFT
+    lower = prove_lower(best, rank, memory, proof, n, answer)
+    if not lower > 0.0:
+        return LEFT
+    lower -= min(SPARE, 1e-4 * gap) * lower
+    choose_rates(best, rank, lower, 0.9 * gap, memory, proof)
+    upper = prove_upper(rank, proof, n, answer)
+    if not upper - lower <= 0.99 * gap * upper or not FAINT < upper < 1.0 / FAINT:
+        return LEFT
+    answer.bounds[n, 0] = lower
+    answer.bounds[n, 1] = upper
+    rescale(n, by_arms + by_phi, by_phi, sigma, answer)
+    return PROVED
+
+
+@kernel
+def answer_all(
+    arms: np.ndarray,
+    phi: np.ndarray,
+    sigma: np.ndarray,
+    gap: float,
+    memory: LinearMemory,
+    proof: Enclosure,
+    answer: Answers,
+) -> None:
+    """Solve and prove every instance: arms (N, K, d), parameters (N, d), noise (N,)."""
+    for n in range(arms.shape[0]):
+        answer.size[n, N_RATES] = 0
+        answer.size[n, N_ALTERNATIVES] = 0
+        status = answer_one(n, arms[n], phi[n], sigma[n], gap, memory, proof, answer)
+        answer.size[n, STATUS] = status

@@ -1,0 +1,49 @@
+"""Bounds of many instances: those of a kind are solved together, where that is quicker."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ossb.errors import CertificationError, InputError, OssbError
+from ossb.structures.base import Bound, Structure, bound, readable_gap, refuse_unknown
+
+
+def bounds(instances: Iterable[Structure], gap: float = 1e-6) -> list[Bound]:
+    """The bound of each of several instances, in their order; see ``bound``.
+
+    An instance without one raises the error that ``bound`` would, which says where in the list it
+    stands.  Linear instances of one shape take tens of microseconds each and every
+    processor, once their kernel is compiled.
+    """
+    gap = readable_gap(gap)
+    if isinstance(instances, str | bytes | dict) or not isinstance(instances, Iterable):
+        raise InputError("instances", "be a list of structures such as Classical(…)", instances)
+    items = list(instances)
+    kinds: dict[Any, list[int]] = {}
+    for place, instance in enumerate(items):
+        try:
+            refuse_unknown(instance)
+        except InputError as error:
+            raise placed(error, place) from None
+        kinds.setdefault(type(instance), []).append(place)
+    found: list[Bound | None] = [None] * len(items)
+    for kind, places in kinds.items():
+        some = kind.solve_list([items[place] for place in places], gap)
+        for place, answer in zip(places, some, strict=True):
+            found[place] = answer
+    answers = []
+    for place, (instance, answer) in enumerate(zip(items, found, strict=True)):
+        try:
+            answers.append(bound(instance, gap) if answer is None else answer)
+        except OssbError as error:
+            raise placed(error, place) from None
+    return answers
+
+
+def placed(error: OssbError, place: int) -> OssbError:
+    """The error of one instance of a list, which says which one it is."""
+    where = f"instances[{place}]"
+    if isinstance(error, InputError):
+        return InputError(where, f"be valid: {error}")
+    if isinstance(error, CertificationError):
+        return CertificationError(f"{where}: {error}")
+    return error
