@@ -1,3 +1,6 @@
+import contextlib
+import itertools
+
 import numpy as np
 import pytest
 
@@ -45,6 +48,69 @@ def test_number_of_arms():
     counts = {name: len(list(arm_set.arms())) for name, arm_set in SETS.items()}
     assert counts == {"m_sets": 20, "paths": 6, "matchings": 8, "perfect": 2, "spanning_trees": 8}
     assert len(list(Paths(grid(4), 0, 15).arms())) == 20
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_listing_against_all_subsets(seed):
+    rng = np.random.default_rng(seed)
+    pairs = [pair for pair in itertools.combinations(range(5), 2) if rng.random() < 0.75]
+    crossed = [pair for pair in itertools.product(range(3), range(4)) if rng.random() < 0.7]
+    made = []
+    for make in (
+        lambda: SpanningTrees(5, pairs),
+        lambda: Paths(pairs, 0, 4),
+        lambda: Matchings(3, 4, crossed),
+    ):
+        with contextlib.suppress(InputError):  # not connected, no path, no matching
+            made.append(make())
+    assert made
+    for arm_set in made:
+        subsets = (
+            subset
+            for size in range(arm_set.n_items + 1)
+            for subset in itertools.combinations(range(arm_set.n_items), size)
+        )
+        arms = list(arm_set.arms())
+        assert sorted(arms) == sorted(filter(arm_set.contains, subsets))
+        if isinstance(arm_set, SpanningTrees):
+            assert arms == sorted(arms)
+        if not isinstance(arm_set, Matchings):
+            assert not arm_set.exceeds(len(arms))
+            assert len(arms) == 1 or arm_set.exceeds(len(arms) - 1)
+
+
+def ladder(length):
+    """Left node k may have k or k + 1, the last one only its own: a single matching."""
+    return [(k, k + step) for k in range(length) for step in (0, 1)][:-1]
+
+
+@pytest.mark.parametrize(
+    ("arm_set", "count"),
+    [
+        # a path of 60 nodes that each have a dead end beside them, which has two ways on
+        (Paths([*[(k, k + 1) for k in range(60)], *[(k, k + 61) for k in range(60)],
+                *[(k + 61, k + 62) for k in range(59)]], 0, 60), 1),
+        (Matchings(40, 40, ladder(40)), 1),
+        (Matchings(41, 41, [*ladder(40), (40, 40), *[(k, 40) for k in range(40)]]), None),
+        (Matchings(1100, 1100, ladder(1100)), 1),
+        (SpanningTrees(40, [(k, k + 1) for k in range(39)]), 1),
+    ],
+)  # fmt: skip
+def test_no_dead_end_is_searched(arm_set, count):
+    arms = list(itertools.islice(arm_set.arms(), 500))
+    assert all(arm_set.contains(arm) for arm in arms[:10])
+    assert count is None or len(arms) == count
+
+
+def test_what_is_too_many_is_known_without_listing():
+    everything = [(i, j) for i in range(30) for j in range(i + 1, 30)]
+    assert SpanningTrees(30, everything).exceeds(10**40)  # 30^28 of them
+    assert not SpanningTrees(30, everything).exceeds(10**42)
+    assert Paths(grid(40), 0, 1599).exceeds(10**9)
+    assert MSets(10**6, 10**5).exceeds(10**9)
+    assert MSets(40, 3).exceeds(9879)
+    assert not MSets(40, 3).exceeds(9880)
+    assert not MSets(7, 7).exceeds(1)
 
 
 @each_set

@@ -257,3 +257,46 @@ def test_bounds_are_plain_numbers(kind):
 def test_nodes_that_no_edge_reaches_take_no_memory(keys, field):
     with pytest.raises(InputError, match=f"`{field}` must"):
         Combinatorial(feedback="semi_bandit", phi=[1.0], **keys)
+
+
+def triangles_and_bridges(triangles, bridges):
+    """Edges of a chain of triangles, then of single edges; the number of nodes."""
+    edges, node = [], 0
+    for _ in range(triangles):
+        edges += [[node, node + 1], [node + 1, node + 2], [node, node + 2]]
+        node += 2
+    edges += [[node + k, node + k + 1] for k in range(bridges)]
+    return edges, node + bridges + 1
+
+
+def test_bandit_feedback_on_trees_where_most_edges_are_in_all_of_them():
+    edges, n_nodes = triangles_and_bridges(6, 35)
+    phi = np.random.default_rng(0).uniform(0.2, 0.8, len(edges))
+    trees = {"arm_set": "spanning_trees", "n_nodes": n_nodes, "edges": edges}
+    instance = Combinatorial(feedback="bandit", phi=phi, **trees)
+    answer = bound(instance)
+    assert answer.verify().valid
+    # the bridges tell nothing apart: without them the bound is the same
+    edges, n_nodes = triangles_and_bridges(6, 0)
+    trees = {"arm_set": "spanning_trees", "n_nodes": n_nodes, "edges": edges}
+    fewer = bound(Combinatorial(feedback="bandit", phi=phi[:18], **trees))
+    assert answer.value == pytest.approx(fewer.value, rel=2e-6)
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        {"arm_set": "m_sets", "n_items": 5000, "size": 2500},
+        {"arm_set": "paths", "source": 0, "target": 40,
+         "edges": [[k, k + step] for k in range(40) for step in (1, 2) if k + step <= 40]},
+        {"arm_set": "matchings", "n_left": 15, "n_right": 15,
+         "edges": [[i, j] for i in range(15) for j in range(15)]},
+        {"arm_set": "spanning_trees", "n_nodes": 100,
+         "edges": [[i, j] for i in range(100) for j in range(i)]},
+    ],
+)  # fmt: skip
+def test_too_many_arms_for_bandit_feedback_are_refused_soon(described):
+    made = Combinatorial(feedback="bandit", **described)
+    phi = np.random.default_rng(1).uniform(size=made.implicit_set.n_items)
+    with pytest.raises(InputError, match="`arm_set` must have at most 20,000 arms"):
+        bound(Combinatorial(feedback="bandit", phi=phi, **described))

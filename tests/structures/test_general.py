@@ -166,6 +166,16 @@ def test_unimodal_on_a_line(observation, goal):
     agree({"structure": "unimodal", "observation": observation, "theta": theta, "goal": goal})
 
 
+def test_every_way_to_climb_and_no_other():
+    line = as_general(from_dict({"structure": "unimodal", "theta": list(range(40))}))
+    assert len(line.pieces) == 40  # one for each peak, of 2³⁹ ways to have a neighbour above
+    cycle = [[0, 1], [1, 2], [2, 3], [3, 0]]
+    content = {"structure": "unimodal", "theta": [0.2, 0.6, 0.9, 0.5], "edges": cycle}
+    assert len(as_general(from_dict(content)).pieces) == 16  # four peaks, four trees
+    one = as_general(from_dict({"structure": "unimodal", "theta": [0.5]}))
+    assert len(one.pieces) == 1
+
+
 def test_unimodal_on_a_tree_and_on_a_cycle():
     tree = [[0, 1], [1, 2], [1, 3], [3, 4]]
     agree({"structure": "unimodal", "theta": [0.2, 0.6, 0.1, 0.9, 0.5], "edges": tree})

@@ -38,8 +38,12 @@ class ArmSet(Protocol):
         """The best arm other than ``best``; None if there is no other."""
         ...
 
+    def exceeds(self, count: int) -> bool:
+        """Whether there are more arms than that; False where only listing them would tell."""
+        ...
+
     def arms(self) -> Iterator[Items]:
-        """Every arm; for sets small enough to list."""
+        """Every arm; the next one takes polynomial time, however many there are."""
         ...
 
 

@@ -1,6 +1,7 @@
 """All sets of a given number of items."""
 
 import itertools
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -46,6 +47,12 @@ class MSets:
     def replaceable(self, best: Items) -> dict[int, list[int]]:
         """For each item outside ``best``, the items of ``best`` it can replace."""
         return {i: list(best) for i in range(self.n_items) if i not in set(best)}
+
+    def exceeds(self, count: int) -> bool:
+        fewer = min(self.size, self.n_items - self.size)
+        # there are at least (n/k)^k sets of k of n items; what is small enough is counted
+        logarithm = fewer * math.log(self.n_items / fewer) if fewer else 0.0
+        return logarithm > math.log(count) + 1e-3 or math.comb(self.n_items, fewer) > count
 
     def arms(self) -> Iterator[Items]:
         return itertools.combinations(range(self.n_items), self.size)

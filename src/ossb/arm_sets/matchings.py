@@ -94,14 +94,60 @@ class Matchings:
         left, right = self.edges[list(items)].T
         return len(set(left.tolist())) == len(set(right.tolist())) == self.n_left
 
+    def exceeds(self, count: int) -> bool:
+        return False  # to count matchings is as hard as to list them
+
     def arms(self) -> Iterator[Items]:
-        def extend(left: int, used: frozenset[int], chosen: Items) -> Iterator[Items]:
+        """No branch is a dead end: each has a matching that covers the left nodes to come."""
+        rights: list[list[int]] = [[] for _ in range(self.n_left)]
+        for left, right in sorted(self.edges.tolist()):
+            rights[left].append(right)
+        pairs = self.edges[list(self.maximize(np.zeros(self.n_items)))].tolist()
+        stack: list[tuple[Items, list[int]]] = [((), [right for _, right in sorted(pairs)])]
+        while stack:
+            chosen, partners = stack.pop()
+            left = len(chosen)
             if left == self.n_left:
                 yield tuple(sorted(chosen))
-                return
-            for right in range(self.n_right):
-                k = int(self._edge_at[left, right])
-                if k >= 0 and right not in used:
-                    yield from extend(left + 1, used | {right}, (*chosen, k))
+                continue
+            branches = []
+            for right in rights[left]:
+                changed = with_pair(rights, partners, left, right)
+                if changed is not None:
+                    branches.append(((*chosen, int(self._edge_at[left, right])), changed))
+            stack += reversed(branches)
 
-        yield from extend(0, frozenset(), ())
+
+def with_pair(
+    rights: list[list[int]], partners: list[int], left: int, right: int
+) -> list[int] | None:
+    """A matching that agrees with this one before a left node, whose partner is given.
+
+    Whoever had that partner finds another along an alternating path among the nodes after;
+    ``rights`` are the neighbours of each left node.
+    """
+    taken = {*partners[:left], right}
+    if right in partners[:left]:
+        return None
+    owner = {partners[node]: node for node in range(left + 1, len(partners))}
+    changed = [*partners]
+    changed[left] = right
+    if right not in owner:
+        return changed
+    loser = owner[right]
+    reached: dict[int, int] = {}  # from which left node
+    queue = [loser]
+    for node in queue:
+        for other in rights[node]:
+            if other in taken or other in reached:
+                continue
+            reached[other] = node
+            if other in owner:
+                queue.append(owner[other])
+                continue
+            while True:  # nobody has it: everyone on the way moves on
+                mover = reached[other]
+                other, changed[mover] = changed[mover], other
+                if mover == loser:
+                    return changed
+    return None

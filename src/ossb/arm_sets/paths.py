@@ -210,6 +210,14 @@ class Paths:
             leave = int(self.edges[step[leave], 1])
         return tuple(sorted((set(best) - dropped) | set(detour)))
 
+    def exceeds(self, count: int) -> bool:
+        ways = [0] * self.n_nodes
+        ways[self.source] = 1
+        for node in self.order:
+            for k in self._outgoing[node]:
+                ways[int(self.edges[k, 1])] += min(ways[node], count + 1)
+        return ways[self.target] > count
+
     def arms(self) -> Iterator[Items]:
         stack: list[tuple[int, tuple[int, ...]]] = [(self.source, ())]
         while stack:
@@ -217,4 +225,5 @@ class Paths:
             if node == self.target:
                 yield tuple(sorted(path))
                 continue
-            stack += [(int(self.edges[k, 1]), (*path, k)) for k in self._outgoing[node]]
+            leading = [k for k in self._outgoing[node] if self._on_some_path[k]]
+            stack += [(int(self.edges[k, 1]), (*path, k)) for k in leading]

@@ -1,5 +1,6 @@
 """Spanning trees of a connected graph; items are its edges."""
 
+import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 
@@ -105,15 +106,48 @@ class SpanningTrees:
             route.append(edge)
         return route
 
+    def exceeds(self, count: int) -> bool:
+        """Kirchhoff's theorem: there are as many trees as a minor of the Laplacian says."""
+        laplacian = np.zeros((self.n_nodes, self.n_nodes))
+        for u, v in self.edges.tolist():
+            laplacian[[u, v], [u, v]] += 1.0
+            laplacian[[u, v], [v, u]] -= 1.0
+        _, logarithm = np.linalg.slogdet(laplacian[1:, 1:])
+        return bool(logarithm > math.log(count) + 1e-3)
+
     def arms(self) -> Iterator[Items]:
-        """In lexicographic order; no branch is a dead end: each still connects all nodes."""
-        stack: list[tuple[Items, int]] = [((), 0)]
+        """In lexicographic order; no branch is a dead end: each still connects all nodes.
+
+        What is left of the edges after each of them is known by a forest that connects as much,
+        and edges that every tree needs are put in at the end.
+        """
+        whole = list(range(self.n_items))
+        size = self.n_nodes - 1
+        tree = set(self._tree(whole))
+        needed = [e for e in tree if len(self._tree([k for k in whole if k != e])) < size]
+        free = [e for e in whole if e not in set(needed)]
+        rest = [self._tree(free[place:]) for place in range(len(free) + 1)]
+        ends = self.edges.tolist()
+
+        def joined(groups: list[int], edges: Sequence[int]) -> list[int]:
+            """Which group each node is in, once these edges are there."""
+            for edge in edges:
+                one, other = groups[ends[edge][0]], groups[ends[edge][1]]
+                if one != other:
+                    groups = [one if group == other else group for group in groups]
+            return groups
+
+        stack: list[tuple[Items, list[int], int]] = [
+            ((), joined([*range(self.n_nodes)], needed), 0)
+        ]
         while stack:
-            chosen, edge = stack.pop()
-            if len(chosen) == self.n_nodes - 1:
-                yield chosen
+            chosen, groups, place = stack.pop()
+            if len(chosen) + len(needed) == size:
+                yield tuple(sorted((*chosen, *needed)))
                 continue
-            if len(self._tree([*chosen, *range(edge + 1, self.n_items)])) == self.n_nodes - 1:
-                stack.append((chosen, edge + 1))
-            if len(self._tree([*chosen, edge])) == len(chosen) + 1:
-                stack.append(((*chosen, edge), edge + 1))
+            edge = free[place]
+            closes = groups[ends[edge][0]] == groups[ends[edge][1]]
+            if closes or len(set(joined(groups, rest[place + 1]))) == 1:
+                stack.append((chosen, groups, place + 1))
+            if not closes:
+                stack.append(((*chosen, edge), joined(groups, [edge]), place + 1))

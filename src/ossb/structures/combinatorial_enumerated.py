@@ -34,8 +34,10 @@ class EnumeratedBandit:
 
     def __init__(self, instance: Any, arm_set: Any, means: np.ndarray) -> None:
         self.instance = instance
-        self.arms = [tuple(sorted(arm)) for arm in islice(arm_set.arms(), MOST_ARMS + 1)]
-        if len(self.arms) > MOST_ARMS:
+        self.arms = []
+        if not arm_set.exceeds(MOST_ARMS):
+            self.arms = [tuple(sorted(arm)) for arm in islice(arm_set.arms(), MOST_ARMS + 1)]
+        if not 0 < len(self.arms) <= MOST_ARMS:
             must = f"have at most {MOST_ARMS:,} arms with bandit feedback, or show its items"
             raise InputError("arm_set", must, instance.arm_set)
         self.place = {arm: k for k, arm in enumerate(self.arms)}

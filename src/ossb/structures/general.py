@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ossb.arm_sets import SpanningTrees
 from ossb.errors import InputError
 from ossb.structures.base import Instance
 from ossb.structures.piecewise import Piecewise
@@ -120,21 +121,25 @@ def _unimodal(instance: Any) -> Union:
 
 
 def _climbs(neighbours: tuple[tuple[int, ...], ...]) -> Iterator[list[int]]:
+    """For each peak, the spanning trees of the graph with every arm's next one towards it."""
     size = len(neighbours)
+    if size == 1:
+        yield [0]
+        return
+    edges = [(x, y) for x in range(size) for y in neighbours[x] if x < y]
+    trees = SpanningTrees(size, edges)
     for peak in range(size):
-        choices = [(x,) if x == peak else neighbours[x] for x in range(size)]
-        for climb in product(*choices):
-            if _ends_at(climb, peak):
-                yield list(climb)
-
-
-def _ends_at(climb: tuple[int, ...], peak: int) -> bool:
-    for x in range(len(climb)):
-        for _ in climb:
-            x = climb[x]
-        if x != peak:
-            return False
-    return True
+        for tree in trees.arms():
+            climb = [-1] * size
+            climb[peak] = peak
+            reached = [peak]
+            for x in reached:
+                for edge in tree:
+                    for here, there in (edges[edge], edges[edge][::-1]):
+                        if here == x and climb[there] < 0:
+                            climb[there] = x
+                            reached.append(there)
+            yield climb
 
 
 def _dueling(instance: Any) -> Union:
