@@ -182,6 +182,7 @@ class Journal:
 
     def check(self) -> int:
         """Check every hash on disk; returns how many events there are."""
+        self._storage.check_whole()
         number, expected = 0, self._storage.last(self._name)
         for event in self._checked_events(0, GENESIS):
             number = event.number

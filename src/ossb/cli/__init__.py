@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from ossb.cli import campaign, token
+from ossb.cli import campaign, store, token
 from ossb.cli.bound import bound
 from ossb.cli.doctor import doctor
 from ossb.cli.experiments import experiments
@@ -49,6 +49,7 @@ for command in COMMANDS:
 GROUPS = (
     (campaign.app, "campaign", "create prices instance.toml"),
     (token.app, "token", "create --scope read"),
+    (store.app, "storage", "backup monday.db"),
 )
 for group, name, example in GROUPS:
     said = f"{group.info.help}\n\nExample: ossb {name} {example}"

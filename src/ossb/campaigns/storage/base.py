@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ossb.campaigns.events import GENESIS, Event
 from ossb.errors import InputError, OssbError
@@ -27,6 +27,13 @@ class Corrupt(OssbError):
     """A journal's chain of hashes is broken."""
 
 
+class Head(NamedTuple):
+    """The last event of a campaign."""
+
+    number: int
+    digest: str
+
+
 class Storage(Protocol):
     """Journals by campaign name. Methods may be called from any thread."""
 
@@ -34,6 +41,10 @@ class Storage(Protocol):
 
     def names(self) -> list[str]:
         """Campaigns, in order of creation."""
+        ...
+
+    def heads(self) -> dict[str, Head]:
+        """Where every campaign ends, all at one moment, in order of creation."""
         ...
 
     def last(self, name: str) -> int:
@@ -65,6 +76,14 @@ class Storage(Protocol):
         """Replace the snapshot, unless there is a newer one."""
         ...
 
+    def drop(self, names: Sequence[str]) -> None:
+        """Forget campaigns for good, and give back the room that is not needed."""
+        ...
+
+    def check_whole(self) -> None:
+        """``Corrupt`` if the store itself shows that events which it held are missing."""
+        ...
+
     def check_ready(self) -> None:
         """``Unavailable``, with the reason, if events could not be read and appended now."""
         ...
@@ -74,12 +93,20 @@ class Storage(Protocol):
         ...
 
 
-def open_storage(url: str) -> Storage:
-    """The store of a URL: ``sqlite:///file``, ``postgresql://…`` or ``memory://``."""
-    if url.startswith("sqlite:///"):
-        from ossb.campaigns.storage.sqlite import SQLiteStorage
+def open_storage(url: str, read_only: bool = False) -> Storage:
+    """The store of a URL: ``sqlite:///file``, ``postgresql://…`` or ``memory://``.
 
-        return SQLiteStorage(url.removeprefix("sqlite:///"))
+    Parameters
+    ----------
+    read_only
+        To look only, beside whatever writes: of a SQLite file the lock is not taken.  So is a file
+        opened that cannot be written, such as one on a read-only disk.
+    """
+    if url.startswith("sqlite:///"):
+        from ossb.campaigns.storage.sqlite import SQLiteStorage, is_read_only
+
+        path = url.removeprefix("sqlite:///")
+        return SQLiteStorage(path, read_only or is_read_only(path))
     if url.startswith(("postgresql://", "postgres://")):
         from ossb.campaigns.storage.postgresql import PostgreSQLStorage
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 
 from ossb.campaigns.events import GENESIS, Event
-from ossb.campaigns.storage.base import NO_END, Conflict, Unavailable
+from ossb.campaigns.storage.base import NO_END, Conflict, Head, Unavailable
 
 
 class MemoryStorage:
@@ -21,6 +21,9 @@ class MemoryStorage:
 
     def names(self) -> list[str]:
         return list(self._journals)
+
+    def heads(self) -> dict[str, Head]:
+        return {name: Head(len(kept), kept[-1].digest) for name, kept in self._journals.items()}
 
     def last(self, name: str) -> int:
         return len(self._journals.get(name, ()))
@@ -48,6 +51,15 @@ class MemoryStorage:
         with self._lock:
             if number > self._snapshots.get(name, (0, b""))[0]:
                 self._snapshots[name] = (number, content)
+
+    def drop(self, names: Sequence[str]) -> None:
+        with self._lock:
+            for name in names:
+                self._journals.pop(name, None)
+                self._snapshots.pop(name, None)
+
+    def check_whole(self) -> None:
+        pass
 
     def check_ready(self) -> None:
         pass

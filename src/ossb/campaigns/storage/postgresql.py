@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from ossb.campaigns.events import GENESIS, Event
-from ossb.campaigns.storage.base import NO_END, Conflict, Unavailable
+from ossb.campaigns.storage.base import NO_END, Conflict, Head, Unavailable
 from ossb.campaigns.storage.writer import Append, Writer, runs
 from ossb.errors import InputError, OssbError
 
@@ -59,6 +59,7 @@ WITH moved AS (
     WHERE name = %s AND last = %s AND digest = %s RETURNING 1
 ) {EVENTS}"""
 VERSION = 1
+TABLES = (("ossb_events", "campaign"), ("ossb_snapshots", "campaign"), ("ossb_campaigns", "name"))
 LINGER = 0.003  # seconds: a statement costs the interpreter as much as some ten appends
 SETUP_LOCK = 6077  # two servers that start at once make the tables one after the other
 CONNECT_SECONDS = 2  # the least that PostgreSQL's library takes
@@ -148,6 +149,10 @@ class PostgreSQLStorage:
     def names(self) -> list[str]:
         return [row[0] for row in self._rows("SELECT name FROM ossb_campaigns ORDER BY position")]
 
+    def heads(self) -> dict[str, Head]:
+        rows = self._rows("SELECT name, last, digest FROM ossb_campaigns ORDER BY position")
+        return {name: Head(int(last), digest) for name, last, digest in rows}
+
     def last(self, name: str) -> int:
         rows = self._rows("SELECT last FROM ossb_campaigns WHERE name = %s", (name,))
         return int(rows[0][0]) if rows else 0
@@ -183,6 +188,19 @@ class PostgreSQLStorage:
             )
         except self._psycopg.Error as error:
             raise Unavailable(f"PostgreSQL cannot be written: {_line(error)}") from None
+
+    def drop(self, names: Sequence[str]) -> None:
+        try:
+            connection = self._connection()
+            with connection.transaction():
+                for table, column in TABLES:
+                    given = (list(names),)
+                    connection.execute(f"DELETE FROM {table} WHERE {column} = ANY(%s)", given)
+        except self._psycopg.Error as error:
+            raise Unavailable(f"PostgreSQL cannot be written: {_line(error)}") from None
+
+    def check_whole(self) -> None:
+        pass  # a database is not copied file by file
 
     def check_ready(self) -> None:
         ((standby, read_only),) = self._rows(

@@ -4,6 +4,9 @@ Appends from many threads are collected by one writer thread and committed toget
 returns once its commit is on disk.  A lock on a file beside the store keeps a second process
 out.  Before and after each commit the files are looked at: what was deleted, replaced or linked
 to under a second name takes no more writes, and nothing is acknowledged.
+
+While the store is open, what was written last stands in the log beside the file.  The file says
+so, in ``use``: a plain copy of it that came without the log is known by that.
 """
 
 import fcntl
@@ -15,9 +18,10 @@ from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from ossb.campaigns.events import GENESIS, Event
-from ossb.campaigns.storage.base import NO_END, Conflict, Corrupt, InUse, Unavailable
+from ossb.campaigns.storage.base import NO_END, Conflict, Corrupt, Head, InUse, Unavailable
 from ossb.campaigns.storage.identity import Identity, check_identity, identity_of
 from ossb.campaigns.storage.writer import Append, Writer, runs
 from ossb.errors import InputError, OssbError
@@ -40,11 +44,14 @@ CREATE TABLE IF NOT EXISTS campaigns (
     last INTEGER NOT NULL,
     digest TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS use (open INTEGER NOT NULL, cut INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS snapshots (
     campaign TEXT PRIMARY KEY, number INTEGER NOT NULL, content BLOB NOT NULL
 );
 """
 VERSION = 1
+TABLES = (("events", "campaign"), ("snapshots", "campaign"), ("campaigns", "name"))
+LOOKING = "the store was opened to look only: its file cannot be written here"
 PAGE = 2000  # events read at a time
 ROOM = 4 * 1024 * 1024  # bytes that a few commits need, with their log
 PATIENCE = 1.5  # seconds for which another program may hold the file
@@ -63,26 +70,35 @@ PASSING = {  # failures of the machine, not of the file
 BROKEN = (sqlite3.Error, UnicodeDecodeError)  # the latter from messages that quote a damaged file
 
 
+def is_read_only(path: str) -> bool:
+    """Whether a file is there that this process can read, and neither it nor its folder write."""
+    folder = os.path.dirname(os.path.realpath(path))
+    there = bool(path) and os.path.isfile(path) and os.access(path, os.R_OK)
+    return there and not (os.access(path, os.W_OK) and os.access(folder, os.W_OK))
+
+
 class SQLiteStorage:
     """Journals in a SQLite file."""
 
     shared = False
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, read_only: bool = False) -> None:
         if not path:
             raise InputError("storage", "name a file, as in sqlite:///campaigns.db", path)
         self._path = Path(os.path.realpath(path))  # a link may point elsewhere tomorrow
-        self._lock = self._take_lock()
+        self._read_only = read_only
+        self._lock = -1 if read_only else self._take_lock()
         self.announce("")
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
         self._files: tuple[Identity, ...] = ()
+        self._has_log = Path(f"{self._path}-wal").exists()
         try:
-            self._prepare()
+            self._look_at_format() if read_only else self._prepare()
         except BaseException:
             self._let_go()
             raise
-        self._writer = Writer(self._commit)
+        self._writer = Writer(self._refuse if read_only else self._commit)
 
     def _take_lock(self) -> int:
         try:
@@ -100,6 +116,8 @@ class SQLiteStorage:
 
     def announce(self, url: str) -> None:
         """Say in the lock's file where the store is served, so that others may call there."""
+        if self._lock < 0:
+            return
         with suppress(OSError):  # the disk may be full: then nobody is told
             os.ftruncate(self._lock, 0)
             os.pwrite(self._lock, url.encode(), 0)
@@ -112,34 +130,68 @@ class SQLiteStorage:
         try:
             connection = self._connection()
             connection.executescript(SCHEMA)
-            row = connection.execute("SELECT version FROM format").fetchone()
-            if row is None:
+            if connection.execute("SELECT version FROM format").fetchone() is None:
                 connection.execute("INSERT INTO format VALUES (?)", (VERSION,))
-            elif row[0] != VERSION:
-                raise InputError("storage", f"have format {VERSION}", row[0])
+            self._look_at_format()
+            self._mark(opened=True)
             # open connections keep the log, in which all that was written last stands
             self._files = tuple(map(identity_of, (self._path, Path(f"{self._path}-wal"))))
         except BROKEN as error:
             raise self._failure(error) from None
+
+    def _look_at_format(self) -> None:
+        row = self._rows("SELECT version FROM format")
+        if row != [(VERSION,)]:
+            raise InputError("storage", f"have format {VERSION}", row[0][0] if row else "none")
+        self._cut = self._is_cut()
+
+    def _mark(self, opened: bool) -> None:
+        """Write into the file itself, past its log, whether there is a log to be had with it."""
+        connection = self._connection()
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("DELETE FROM use")
+        connection.execute("INSERT INTO use VALUES (?, ?)", (opened, self._cut))
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def _is_cut(self) -> bool:
+        """Whether the file is a copy that came without the log it had when it was copied."""
+        if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'use'"):
+            return False  # of an earlier version
+        rows = self._rows("SELECT open, cut FROM use")
+        return bool(rows) and bool(rows[0][1] or (rows[0][0] and not self._has_log))
 
     def _connection(self) -> sqlite3.Connection:
         """The connection of the calling thread."""
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is None:
             self._check_files()
-            found = sqlite3.connect(
-                self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
-            )
+            found = self._connected()
             try:
                 self._check_files()
-                found.execute("PRAGMA journal_mode = WAL")
-                found.execute("PRAGMA synchronous = FULL")
+                if not self._read_only:
+                    found.execute("PRAGMA journal_mode = WAL")
+                    found.execute("PRAGMA synchronous = FULL")
             except (*BROKEN, Unavailable):
                 found.close()
                 raise
             self._local.connection = found
             self._connections.append(found)
         return found
+
+    def _connected(self) -> sqlite3.Connection:
+        options: dict[str, Any] = {"timeout": PATIENCE, "isolation_level": None}
+        options["check_same_thread"] = False
+        if not self._read_only:
+            return sqlite3.connect(self._path, **options)
+        url = f"file:{quote(str(self._path))}?mode=ro"
+        if not self._has_log:  # and on a read-only disk none can be made
+            with suppress(sqlite3.Error):
+                found = sqlite3.connect(url, uri=True, **options)
+                found.execute("SELECT 1 FROM format").fetchall()
+                return found
+            url += "&immutable=1"
+        return sqlite3.connect(url, uri=True, **options)
 
     def _check_files(self) -> None:
         for known in self._files:
@@ -164,6 +216,10 @@ class SQLiteStorage:
 
     def names(self) -> list[str]:
         return [row[0] for row in self._rows("SELECT name FROM campaigns ORDER BY position")]
+
+    def heads(self) -> dict[str, Head]:
+        rows = self._rows("SELECT name, last, digest FROM campaigns ORDER BY position")
+        return {name: Head(self._whole(last), digest) for name, last, digest in rows}
 
     def last(self, name: str) -> int:
         for row in self._rows("SELECT last FROM campaigns WHERE name = ?", (name,)):
@@ -220,7 +276,33 @@ class SQLiteStorage:
         )
         self._rows(query, (name, number, content))
 
+    def drop(self, names: Sequence[str]) -> None:
+        if self._read_only:
+            raise Unavailable(LOOKING)
+        try:
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+            for table, column in TABLES:
+                rows = [(name,) for name in names]
+                connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", rows)
+            connection.execute("COMMIT")
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except BROKEN as error:
+            with suppress(sqlite3.Error):
+                self._connection().execute("ROLLBACK")
+            raise self._failure(error) from None
+
+    def check_whole(self) -> None:
+        if self._cut:
+            raise Corrupt(
+                f"the store {self._path} is a plain copy of one that was in use: what was written "
+                "last is missing (copy with `ossb storage backup`)"
+            )
+
     def check_ready(self) -> None:
+        if self._read_only:
+            raise Unavailable(LOOKING)
         self._check_files()
         self.last("")
         try:
@@ -233,14 +315,36 @@ class SQLiteStorage:
 
     def close(self) -> None:
         self._writer.close()
-        self._let_go()
+        if self._lock < 0 or self._marked_closed():
+            self._let_go()
+            return
+        # The file still says that it has a log: the log stays while a connection does.
+        os.close(self._lock)
+        self._lock = -1
+
+    def _marked_closed(self) -> bool:
+        for _ in range(2):
+            try:
+                self._check_files()
+                self._mark(opened=False)
+                return True
+            except (*BROKEN, Unavailable):  # a full disk, say
+                connection = getattr(self._local, "connection", None)
+                if connection is not None:
+                    self._roll_back(connection)
+        return False
 
     def _let_go(self) -> None:
+        for connection in self._connections:
+            connection.close()
+        self._connections.clear()
         if self._lock >= 0:
-            for connection in self._connections:
-                connection.close()
             os.close(self._lock)
             self._lock = -1
+
+    @staticmethod
+    def _refuse(group: list[Append]) -> dict[int, OssbError]:
+        return {place: Unavailable(LOOKING) for place in range(len(group))}
 
     def _commit(self, group: list[Append]) -> dict[int, OssbError]:
         failures: dict[int, OssbError] = {}
