@@ -15,12 +15,12 @@ OPTIMISM = Linear(arms=[[1, 0], [0, 1], [0.9, 0.2]], phi=[1, 0])
 
 
 class Data:
-    """Arms played and values seen, and the ridge regression on them."""
+    """Arms played and values seen, and the regression on them, with a ridge or none."""
 
-    def __init__(self, instance, seed):
+    def __init__(self, instance, seed, ridge=1.0):
         self.instance, self.noise = instance, np.random.default_rng(seed)
         self.arms = np.asarray(instance.arms)
-        self.gram = np.eye(self.arms.shape[1])
+        self.gram = ridge * np.eye(self.arms.shape[1])
         self.target = np.zeros(self.arms.shape[1])
 
     def play(self, x, keep=True):

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit
 from scipy.stats import norm
 
 EXPLOIT, ESTIMATE, EXPLORE = 0, 1, 2
@@ -190,40 +189,69 @@ def weigh_independent(instance, tally):
 # linear arms
 
 
-def none_first(instance, tally):
-    return None
+SCALES = (2.0**17, 1024.0, 256.0, 64.0, 16.0, 4.0, 1.0)
+
+
+def spanning(arms):
+    """Arms that span the others, each the one with the most of its leverage left."""
+    values, vectors = np.linalg.eigh(arms.T @ arms)
+    rest, chosen = arms @ vectors / np.sqrt(values), []
+    for _ in range(arms.shape[1]):
+        lengths = np.round(np.linalg.norm(rest, axis=1), 9)
+        chosen.append(int(np.argmax(lengths)))  # the lowest of equals
+        unit = rest[chosen[-1]] / np.linalg.norm(rest[chosen[-1]])
+        rest = rest - np.outer(rest @ unit, unit)
+    return chosen
+
+
+def spanning_first(instance, tally):
+    chosen = spanning(np.asarray(instance.arms, float))
+    return next((x for x in chosen if tally.plays[x] == 0 and tally.counts[x] == 0), None)
+
+
+def linear_priors(arms):
+    """(V₀, ln of its odds) of every scale on which arms may differ, the widest first."""
+    apart, centre = arms - arms.mean(axis=0), arms.mean(axis=0)
+    directions = np.linalg.matrix_rank(apart)
+    redundancy = min((len(np.unique(arms, axis=0)) - 1) / directions - 1, 1)
+    scales = dict.fromkeys(SCALES, 1.0)
+    if redundancy > 0:
+        scales[1 / 16] = min(0.1, 100 / 16**directions) * redundancy
+    cov, level = apart.T @ apart / len(arms), 1e-12 * np.outer(centre, centre)
+    return [(directions / t**2 * cov + level, math.log(odds)) for t, odds in scales.items()]
 
 
 def weigh_linear(instance, tally):
-    """Least squares under two priors, each with its own look, mixed by how far it is believed.
+    """Least squares under priors of several scales, each with its own look, mixed by belief.
 
-    A ridge of one observation, and that with a thousand comparisons of arms with their average,
-    each found alike.  What is on its way narrows W alone.
+    What is on its way narrows W alone.  A scale as good as the widest is taken for it.
     """
     arms, sigma = np.asarray(instance.arms, float), instance.sigma
-    apart = arms - arms.mean(axis=0)
-    ridge = np.eye(arms.shape[1])
-    alike = ridge + 1000 * apart.T @ apart / len(arms)
-    granted = 0.1 * min(len(arms) / arms.shape[1] - 1, 1)
-    odds = max(min(granted, 32 / math.sqrt(np.linalg.det(alike))), 1e-300)
     target, seen = arms.T @ (tally.counts * tally.means), (arms.T * tally.counts) @ arms
-
-    def thetas(prior):
-        return np.linalg.solve(prior + seen, target)
-
-    def likelihood(prior):
-        volumes = np.linalg.slogdet(prior)[1] - np.linalg.slogdet(prior + seen)[1]
-        return 0.5 * volumes + 0.5 * target @ thetas(prior) / sigma**2
-
-    share = float(expit(math.log(odds) + likelihood(alike) - likelihood(ridge)))
-    share = share if share > 1e-6 else 0.0
-    mixture = (1 - share) * thetas(ridge) + share * thetas(alike)
-    rewards = np.array([float(x @ mixture) for x in arms])
+    priors = linear_priors(arms)
+    widest = np.linalg.inv(priors[0][0] + seen)
+    kept, scores = {}, []
+    for number, (prior, odds) in enumerate(priors):
+        same = np.trace(widest @ prior) - np.trace(widest @ priors[0][0]) < 0.05
+        inverse = widest if same else np.linalg.inv(prior + seen)
+        theta = inverse @ target
+        cost = tally.counts @ (tally.means - arms @ theta) ** 2 + theta @ prior @ theta
+        volumes = np.linalg.slogdet(prior)[1] + np.linalg.slogdet(inverse)[1]
+        scores.append(odds + 0.5 * volumes - 0.5 * cost / sigma**2)
+        kept[number] = (0 if same else number), theta
+    beliefs = np.exp(np.array(scores) - max(scores))
+    beliefs /= beliefs.sum()
+    beliefs = np.where(beliefs > 3e-4, beliefs, 0.0) / beliefs[beliefs > 3e-4].sum()
+    parts = np.zeros(len(priors))
+    for number, (place, _) in kept.items():
+        parts[place] += beliefs[number]
+    rewards = arms @ sum(part * kept[c][1] for c, part in enumerate(parts))
     b = int(np.argmax(rewards))
     gain, nu, top = 0.0, 0.0, 0.0
-    for prior, part in ((ridge, 1 - share), (alike, share)):
-        inverse = np.linalg.inv(prior + seen + (arms.T * tally.pending) @ arms)
-        one = linear_look(arms, sigma, b, arms @ thetas(prior), inverse)
+    for c in np.flatnonzero(parts):
+        inverse = np.linalg.inv(priors[c][0] + seen + (arms.T * tally.pending) @ arms)
+        one = linear_look(arms, sigma, b, arms @ kept[c][1], inverse)
+        part = parts[c]
         gain, nu, top = gain + part * one.nu * one.gain, nu + part * one.nu, top + part * one.share
     return Look(b, rewards, gain / nu, nu, top)
 
@@ -370,7 +398,7 @@ def weigh_items(instance, tally):
 
 STRUCTURES = {
     "classical": (never_played, weigh_independent),
-    "linear": (none_first, weigh_linear),
+    "linear": (spanning_first, weigh_linear),
     "dueling": (duel_of_every_item, weigh_duels),
     "combinatorial": (most_new_items, weigh_items),
 }

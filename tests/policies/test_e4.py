@@ -37,7 +37,7 @@ def design_of(arms, active):
 
 def literal(instance, horizon, seed, gamma):
     """The batches of the public code, each a list of plays settled before it."""
-    world, sigma, rounds = Data(instance, seed), instance.sigma, []
+    world, sigma, rounds = Data(instance, seed, ridge=0.0), instance.sigma, []
     n, d = world.arms.shape
     log = math.log(horizon)
 

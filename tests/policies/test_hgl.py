@@ -42,7 +42,7 @@ CASES = {
         arms=SETS, phi=[0.5, 0.2, 0.9, 0.4], feedback="semi_bandit", observation="poisson"
     ),
 }
-USUAL = {"classical": (1, 100), "linear": (1, 0), "dueling": (2, 0), "combinatorial": (2, 100)}
+USUAL = {"classical": (1, 100), "linear": (1, 10), "dueling": (2, 0), "combinatorial": (2, 100)}
 RNG = np.random.default_rng(0)  # the rule draws nothing
 PLAIN = ["gaussian", "bernoulli", "linear", "duels", "items"]
 
@@ -133,7 +133,7 @@ def test_every_decision_on_random_tallies_is_that_of_the_rule(name):
         parameters = {} if seed % 2 else {"horizon_factor": 0.7, "front": 30.0}
         both = Both(CASES[name], **parameters)
         phases.add(both.select(random_tally(CASES[name], seed)).phase)
-    starts_at_once = CASES[name].kind == "linear" or name == "bernoulli items"
+    starts_at_once = name == "bernoulli items"
     assert phases == {EXPLOIT, EXPLORE} | (set() if starts_at_once else {ESTIMATE})
 
 

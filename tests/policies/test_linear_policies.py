@@ -14,7 +14,7 @@ from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.generalized_linear import GeneralizedLinear
 from ossb.structures.linear import Linear
 from ossb.structures.unimodal import Unimodal
-from ossb.tally import EXPLOIT, EXPLORE, empty_tally
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, empty_tally
 
 ARMS = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.2], [0.6, 0.6]]
 LINEAR = Linear(arms=ARMS, phi=[1.0, 0.0])
@@ -30,9 +30,9 @@ def told(counts, means):
     return tally
 
 
-def by_numpy(counts, means):
+def by_numpy(counts, means, ridge=1.0):
     arms = np.array(ARMS)
-    gram = np.eye(2) + (arms.T * counts) @ arms
+    gram = ridge * np.eye(2) + (arms.T * counts) @ arms
     inverse = np.linalg.inv(gram)
     theta = inverse @ (arms.T @ (np.array(counts) * means))
     return theta, arms @ theta, np.einsum("ki,ij,kj->k", arms, inverse, arms), gram
@@ -44,10 +44,24 @@ COUNTS, MEANS = [5, 2, 4, 1], [0.9, 0.3, 0.7, 0.6]
 def test_glm_ucb_plays_the_largest_index():
     record = policy("glm-ucb", LINEAR, scale=2.0)
     decision = record.select(told(COUNTS, MEANS), record.start(), RNG)
-    _, rewards, widths, _ = by_numpy(COUNTS, MEANS)
+    _, rewards, widths, _ = by_numpy(COUNTS, MEANS, ridge=0.0)
     index = rewards + 2 * math.sqrt(0.5 * math.log(13)) * np.sqrt(widths)
     assert decision.arm == int(np.argmax(index))
     assert decision.phase == (EXPLOIT if decision.arm == int(np.argmax(rewards)) else EXPLORE)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("glm-ucb", {}), ("linear-thompson", {"prior": "flat"})]
+)
+def test_without_a_ridge_arms_that_span_all_others_come_first(name, parameters):
+    record = policy(name, LINEAR, **parameters)
+    counts, memory = [0] * 4, record.start()
+    for _ in range(2):
+        decision = record.select(told(counts, [0.0] * 4), memory, RNG)
+        assert decision.phase == ESTIMATE
+        counts[decision.arm] += 1
+    assert np.linalg.matrix_rank(np.array(ARMS)[np.flatnonzero(counts)]) == 2
+    assert record.select(told(counts, [1.0] * 4), memory, RNG).phase != ESTIMATE
 
 
 def test_oful_has_the_radius_of_the_self_normalised_bound():
@@ -76,16 +90,29 @@ def test_thompson_draws_have_the_mean_and_spread_they_should(scale):
     assert np.cov(np.array(draws).T) == pytest.approx(covariance, abs=0.12 * covariance.max())
 
 
+def test_thompson_without_a_prior_draws_around_least_squares():
+    record = policy("linear-thompson", LINEAR, scale="posterior", prior="flat")
+    memory, tally = record.start(), told(COUNTS, MEANS)
+    rng, draws = np.random.default_rng(3), []
+    for _ in range(3000):
+        record.select(tally, memory, rng)
+        draws.append(memory.drawn @ record.features)
+    _, rewards, widths, _ = by_numpy(COUNTS, MEANS, ridge=0.0)
+    assert np.mean(draws, axis=0) == pytest.approx(rewards, abs=5 / math.sqrt(3000))
+    assert np.var(draws, axis=0) == pytest.approx(widths, rel=0.12)
+
+
 def test_glm_ucb_on_a_generalised_linear_model_uses_the_likelihood_and_the_link():
     instance = GeneralizedLinear(arms=ARMS, link="logistic", observation="bernoulli", phi=[2, -1])
     record = policy("glm-ucb", instance)
     memory = record.start()
     decision = record.select(told([9, 9, 9, 9], [0.9, 0.3, 0.8, 0.6]), memory, RNG)
-    arms, phi = np.array(ARMS), memory.model.phi
-    expected = 1 / (1 + np.exp(-arms @ phi))
+    arms, indices = np.array(ARMS), memory.model.indices
+    expected, phi = 1 / (1 + np.exp(-indices)), np.linalg.lstsq(arms, indices, rcond=None)[0]
     off = np.array([9 * (m - p) for m, p in zip([0.9, 0.3, 0.8, 0.6], expected, strict=True)])
-    assert arms.T @ off == pytest.approx(phi, abs=1e-6)  # the gradient, ridge included, is 0
-    _, _, widths, _ = by_numpy([9] * 4, [0.0] * 4)
+    prior = 2 * np.cov(arms.T, bias=True) + np.outer(arms.mean(axis=0), arms.mean(axis=0)) / 100
+    assert arms.T @ off == pytest.approx(prior @ phi, abs=1e-6)  # the gradient is 0
+    _, _, widths, _ = by_numpy([9] * 4, [0.0] * 4, ridge=0.0)
     index = expected + math.sqrt(0.5 * math.log(37)) * np.sqrt(widths)
     assert decision.arm == int(np.argmax(index))
     shown = GeneralizedLinear(arms=ARMS, link="log", observes="index", phi=[1, 0])
@@ -132,6 +159,7 @@ def test_the_end_of_optimism_warms_up_plans_and_recovers():
     [
         ("linear-thompson", {"scale": "huge"}, "scale"),
         ("linear-thompson", {"delta": 0.0}, "delta"),
+        ("linear-thompson", {"prior": "wide"}, "prior"),
         ("glm-ucb", {"scale": -1.0}, "scale"),
         ("oful", {"delta": 1.0}, "delta"),
         ("oful", {"norm": -1.0}, "norm"),

@@ -1,12 +1,14 @@
 """Generalised linear arms, as policies see them.
 
-With b the log-partition of what is observed and u_x = ⟨φ, x⟩, the estimate maximises
-Σ n_x (m_x u_x − b(u_x)) − ½ |φ|²: under separation there is no maximum without the ridge.  By
-Laplace, W = (I + Σ n_x b″(u_x) x xᵀ)⁻¹; against arm j, δ = x_j − x_b, s² = δᵀWδ and
-z = (u_b − u_j) / s, and one play of x, with w = b″(u_x), lowers the expected improvement of j by
-φ(z) slope w (xᵀWδ)² / (2 s (1 + w xᵀWx)), slope the rewards' per unit of index between j and b.
+In coordinates of the arms (``geometry.py``), with b the log-partition of what is observed and
+u_x = ⟨φ, x⟩, the estimate maximises Σ n_x (m_x u_x − b(u_x)) − ½ φᵀV₀φ.  V₀ is a prior under which
+indices have any level and differ from it by 1 on average: under separation there is no maximum
+without one.  By Laplace, W = (V₀ + Σ n_x b″(u_x) x xᵀ)⁻¹; against arm j, δ = x_j − x_b, s² = δᵀWδ
+and z = (u_b − u_j) / s, and one play of x, with w = b″(u_x), lowers the expected improvement of j
+by φ(z) slope w (xᵀWδ)² / (2 s (1 + w xᵀWx)), slope the rewards' per unit of index between j and b.
 
-Where plays show the index in Gaussian noise b is quadratic, and only rewards know of the link.
+Where plays show the index in Gaussian noise b is quadratic, only rewards know of the link, and an
+index has no unit but that of the noise: V₀ is as good as none.
 """
 
 import math
@@ -21,14 +23,17 @@ from ossb.graves_lai.glm.warm import start as start_program
 from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
 from ossb.kernels import kernel
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
+from ossb.models.geometry import Geometry, geometry
 from ossb.models.glm_ratio import Scratch, least_ratio, new_scratch, solve_factored
 from ossb.models.least_squares import quadratic_form
 from ossb.models.normal import FAR, density, tail
-from ossb.models.spanning import spanning_arms
+from ossb.models.scales import flat_prior
+from ossb.models.spanning import first_look
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 
-RIDGE = 1.0
+SPREAD_OF_INDICES = 1.0  # τ
+LEVEL_OF_INDICES = 10.0  # far from 0: a mean of 0 or 1 is told from others by few observations
 NEWTON_STEPS = 60
 LONGEST_STEP = 1.0  # in the index of any arm seen: Newton then never overshoots, b‴ ≤ b″
 SETTLED_STEP = 1e-6  # the next step would be its square
@@ -49,7 +54,7 @@ class GlmLook(NamedTuple):
     bends: np.ndarray  # float64 (n_arms,): b″(u)
     leverage: np.ndarray  # float64 (n_arms,): xᵀWx
     squares: np.ndarray  # float64 (4, d, d): Σ n b″ x xᵀ, W, M and scratch
-    vectors: np.ndarray  # float64 (3, d): gradient, step, scratch
+    vector: np.ndarray  # float64 (d,): scratch
     program: GlmMemory
     space: Scratch
 
@@ -78,7 +83,7 @@ class GlmModel(NamedTuple):
     Parameters
     ----------
     features
-        The arms, as columns.
+        The arms in coordinates of their own, as columns.
     rows
         The same as rows.
     reward_link, observed_link
@@ -89,6 +94,8 @@ class GlmModel(NamedTuple):
         −1 where the goal is to minimise: means in the tally carry it.
     spanning
         Arms that span all others.
+    prior
+        V₀.
     """
 
     features: Floats  # (d, n_arms)
@@ -100,6 +107,7 @@ class GlmModel(NamedTuple):
     n_arms: int
     n_components: int
     spanning: Ints
+    prior: Floats  # (d, d)
 
     def start(self) -> GlmLook:
         d, n = self.features.shape
@@ -113,13 +121,13 @@ class GlmModel(NamedTuple):
             np.zeros(n),
             np.zeros(n),
             np.zeros((4, d, d)),
-            np.zeros((3, d)),
+            np.zeros(d),
             start_program(self.rows),
             new_scratch(d, n),
         )
 
     def unseen(self, tally: Tally) -> int:
-        return -1
+        return first_look(self.spanning, tally)
 
     def informative(self, place: int) -> int:
         return self.spanning[place] if place < self.spanning.shape[0] else -1
@@ -158,12 +166,12 @@ class GlmModel(NamedTuple):
     def test(self, leader: int, level: float, tally: Tally, memory: GlmLook) -> None:
         memory.numbers[WEAKEST] = 0.0
         memory.numbers[SETTLED] = 0.0
-        d, inverse, best = self.features.shape[0], memory.squares[INVERSE], memory.vectors[2]
+        d, inverse, best = self.features.shape[0], memory.squares[INVERSE], memory.vector
         self.add_up(tally, False, memory)
         trace = 0.0
         for i in range(d):
             trace += memory.squares[GRAM, i, i]
-        if not (trace > 0.0 and self.invert(UNSEEN * trace / d, memory)):
+        if not (trace > 0.0 and self.invert(UNSEEN * trace / d, 0.0, memory)):
             return
         length = 0.0  # of the leader in the metric W, whose inverse is what was told
         for i in range(d):
@@ -202,13 +210,13 @@ class GlmModel(NamedTuple):
         leader = self.project(tally, memory)
         d, inverse, spread = self.features.shape[0], memory.squares[INVERSE], memory.squares[SPREAD]
         self.add_up(tally, True, memory)
-        self.invert(RIDGE, memory)
+        self.invert(0.0, 1.0, memory)
         quadratic_form(self.features, inverse, memory.leverage)
         for i in range(d):
             for k in range(d):
                 spread[i, k] = 0.0
         chances, improvements, largest = 0.0, 0.0, 0.0
-        image = memory.vectors[1]
+        image = memory.vector
         for x in range(self.n_arms):
             square = 0.0
             for i in range(d):
@@ -285,18 +293,18 @@ class GlmModel(NamedTuple):
             for k in range(i):
                 gram[k, i] = gram[i, k]
 
-    def factorise(self, ridge: float, memory: GlmLook) -> bool:
-        """The factor of the gram matrix with a ridge."""
+    def factorise(self, ridge: float, share: float, memory: GlmLook) -> bool:
+        """The factor of the gram matrix with a ridge and a share of the prior."""
         d = self.features.shape[0]
         for i in range(d):
             for k in range(d):
-                memory.squares[FACTOR, i, k] = memory.squares[GRAM, i, k]
+                memory.squares[FACTOR, i, k] = memory.squares[GRAM, i, k] + share * self.prior[i, k]
             memory.squares[FACTOR, i, i] += ridge
         return bool(cholesky(memory.squares[FACTOR], d))
 
-    def invert(self, ridge: float, memory: GlmLook) -> bool:
-        """W with a ridge; the gram matrix is left as it was."""
-        if not self.factorise(ridge, memory):
+    def invert(self, ridge: float, share: float, memory: GlmLook) -> bool:
+        """W with a ridge and a share of the prior; the gram matrix is left as it was."""
+        if not self.factorise(ridge, share, memory):
             return False
         inverse_of_factored(
             memory.squares[FACTOR],
@@ -308,19 +316,21 @@ class GlmModel(NamedTuple):
 
     def regress(self, tally: Tally, memory: GlmLook) -> None:
         """φ̂ by damped Newton steps from the last one; fills indices and curvatures."""
-        d, step = self.features.shape[0], memory.vectors[0]
+        d, step = self.features.shape[0], memory.vector
         self.read_indices(memory)
         for _ in range(NEWTON_STEPS):
             self.add_up(tally, False, memory)
             for i in range(d):
-                step[i] = -RIDGE * memory.phi[i]
+                step[i] = 0.0
+                for k in range(d):
+                    step[i] -= self.prior[i, k] * memory.phi[k]
             for x in range(self.n_arms):
                 if tally.counts[x] > 0:
                     expected = mean(self.observed_link, memory.indices[x])
                     off = tally.counts[x] * (self.sign * tally.means[x] - expected)
                     for i in range(d):
                         step[i] += off * self.features[i, x]
-            if not self.factorise(RIDGE, memory):
+            if not self.factorise(0.0, 1.0, memory):
                 return
             solve_factored(memory.squares[FACTOR], step)
             longest = 0.0
@@ -340,19 +350,28 @@ class GlmModel(NamedTuple):
                 return
 
 
+def index_prior(shape: Geometry) -> np.ndarray:
+    """V₀ of indices whose unit has a meaning."""
+    spread = shape.n_directions / SPREAD_OF_INDICES**2
+    level = np.outer(shape.centre, shape.centre)
+    apart = np.eye(shape.centre.shape[0]) - level
+    return np.asarray(spread * apart + level / LEVEL_OF_INDICES**2)
+
+
 def glm_model(
     arms: np.ndarray, reward_link: int, observed_link: int, sigma: float, sign: float
 ) -> GlmModel:
     """The model of arms given as K rows."""
-    rows = np.ascontiguousarray(arms, dtype=np.float64)
+    shape = geometry(arms)
     return GlmModel(
-        np.ascontiguousarray(rows.T),
-        rows,
+        np.ascontiguousarray(shape.rows.T),
+        shape.rows,
         reward_link,
         observed_link,
         sigma,
         sign,
-        rows.shape[0],
-        rows.shape[0],
-        np.array(spanning_arms(rows)),
+        shape.rows.shape[0],
+        shape.rows.shape[0],
+        np.array(shape.spanning),
+        flat_prior(shape) if observed_link == IDENTITY else index_prior(shape),
     )

@@ -3,7 +3,10 @@
 W = V⁻¹ with V = V₀ + Σ n_x x xᵀ, θ̂ = W Σ n_x m_x x and ln det V follow the tally by rank-one
 corrections (Sherman and Morrison, 1950) of what changed since the last look, and are computed
 anew after ``OFTEN`` of them, where much has changed, or where observations were taken back.
-V₀ is the precision of a normal prior around 0 in units of the noise, a ridge unless told otherwise.
+V₀ is the precision of a normal prior around 0 in units of the noise: unless told otherwise the
+ridge of one observation of 0 in every direction that several published policies have.  It depends
+on the units of features, and rules out what it has not seen where rewards are large beside the
+noise.
 """
 
 import math
@@ -15,7 +18,7 @@ from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
 from ossb.kernels import kernel
 from ossb.tally import Tally
 
-RIDGE = 1.0  # one observation of 0 in every direction
+RIDGE = 1.0
 OFTEN = 1000
 LOSING = 1e6  # times a precision at once: corrections lose as many digits
 ROUNDING = 1e-15
@@ -28,7 +31,7 @@ MEANS, LEVERAGE, ACROSS = 0, 1, 2
 # rows of LeastSquares.line
 TARGET, THETA, IMAGE = 0, 1, 2
 # matrices of LeastSquares.square
-GRAM, INVERSE, FACTOR, SCRATCH, PRIOR = 0, 1, 2, 3, 4
+GRAM, INVERSE, FACTOR, SCRATCH = 0, 1, 2, 3
 
 
 class LeastSquares(NamedTuple):
@@ -43,20 +46,20 @@ class LeastSquares(NamedTuple):
     # and whether xᵀWx has been left behind
     arm: np.ndarray  # float64 (2, 3, K): entered means, xᵀWx, scratch
     line: np.ndarray  # float64 (2, 3, d): Σ n m x, θ̂, scratch
-    square: np.ndarray  # float64 (2, 5, d, d): Σ n x xᵀ, W, scratch, scratch, V₀
+    square: np.ndarray  # float64 (2, 4, d, d): Σ n x xᵀ, W, scratch, scratch
+    prior: np.ndarray  # float64 (d, d): V₀
     log_det: np.ndarray  # float64 (2,): ln det V
 
 
 def new_least_squares(dimension: int, n_arms: int, prior: np.ndarray | None = None) -> LeastSquares:
-    square = np.zeros((2, 5, dimension, dimension))
-    square[:, PRIOR] = RIDGE * np.eye(dimension) if prior is None else prior
     return LeastSquares(
         np.zeros((2, n_arms), np.int64),
         np.zeros(n_arms, np.int64),
         np.array([[-1, 0], [-1, 0]]),
         np.zeros((2, 3, n_arms)),
         np.zeros((2, 3, dimension)),
-        square,
+        np.zeros((2, 4, dimension, dimension)),
+        RIDGE * np.eye(dimension) if prior is None else np.array(prior),
         np.zeros(2),
     )
 
@@ -216,7 +219,7 @@ def factorise(which: int, state: LeastSquares) -> None:
     while True:
         for i in range(dimension):
             for l in range(dimension):  # noqa: E741
-                factor[i, l] = state.square[which, PRIOR, i, l] + gram[i, l]
+                factor[i, l] = state.prior[i, l] + gram[i, l]
             factor[i, i] += lift
         if cholesky(factor, dimension) or not lift < trace:
             break

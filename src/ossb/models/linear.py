@@ -1,8 +1,9 @@
 """Linear arms in Gaussian noise, as policies see them.
 
-With V = I + Σ n_x x xᵀ, in units of σ, and W = V⁻¹, the estimate is θ̂ = W Σ n_x m_x x.  What a play
-buys is weighed under this prior and under that of arms that are alike (``alike.py``), each as
-``linear_gain.py`` has it; it and the estimate are then averages by how far each is believed.
+In coordinates of the arms (``geometry.py``) and units of σ, V = V₀ + Σ n_x x xᵀ, W = V⁻¹ and
+θ̂ = W Σ n_x m_x x.  The maximum-likelihood estimate is that of a V₀ which is as good as none; what a
+play buys is weighed under priors of several scales (``scales.py``), each as ``linear_gain.py`` has
+it, and is then, as the estimated rewards, an average by how far each is believed.
 """
 
 import math
@@ -13,15 +14,18 @@ import numpy as np
 from ossb.graves_lai.linear import LinearMemory as SolverMemory
 from ossb.graves_lai.linear import rates as solved_rates
 from ossb.graves_lai.linear import start as start_solver
-from ossb.graves_lai.linear.algebra import cholesky
+from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
 from ossb.kernels import kernel
-from ossb.models.alike import belief, favour, likeness
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
+from ossb.models.geometry import geometry
+from ossb.models.glm_ratio import solve_factored
 from ossb.models.least_squares import (
     ASKED,
     FACTOR,
     GRAM,
     IMAGE,
+    INVERSE,
+    LEVERAGE,
     TARGET,
     THETA,
     TOLD,
@@ -30,9 +34,21 @@ from ossb.models.least_squares import (
     follow_tally,
     new_least_squares,
     predict,
+    quadratic_form,
 )
-from ossb.models.linear_gain import LinearScratch, add_gain
-from ossb.models.spanning import spanning_arms
+from ossb.models.linear_gain import LinearScratch, add_gain, new_scratch
+from ossb.models.scales import (
+    SAME,
+    add_prior,
+    flat_prior,
+    misfit,
+    precisions,
+    prior_scores,
+    share_out,
+    slack,
+    stray,
+)
+from ossb.models.spanning import first_look
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 
@@ -41,14 +57,13 @@ PARALLEL = 1e-12  # share of a direction below which the leader shows all of it
 
 
 class LinearLook(NamedTuple):
-    """The common look, the regressions behind it, and the solutions held for the rates."""
+    """The common look, the regression behind it, and the solutions held for the rates."""
 
     estimate: np.ndarray
     rewards: np.ndarray
     gain: np.ndarray
     numbers: np.ndarray
     squares: LeastSquares
-    likewise: LeastSquares  # under the prior of arms that are alike
     space: LinearScratch
     solver: SolverMemory
 
@@ -107,17 +122,19 @@ class LinearModel(NamedTuple):
     Parameters
     ----------
     features
-        The arms, as columns.
+        The arms in coordinates of their own, as columns.
     sigma
         Standard deviation of the noise.
     n_arms, n_components
         Number of arms, each its own component.
     spanning
         Arms that span all others.
-    alike
-        The precision of a prior under which arms are alike.
-    favour
-        ln of the most that the odds of that prior can come to.
+    centre
+        The mean of the arms.
+    precisions, scores
+        d′ / τ² of every prior, the widest first, and ln of its odds and of |V₀|^½.
+    flat
+        V₀ of the widest.
     """
 
     features: Floats  # (d, n_arms)
@@ -125,8 +142,10 @@ class LinearModel(NamedTuple):
     n_arms: int
     n_components: int
     spanning: Ints
-    alike: Floats  # (d, d)
-    favour: float
+    centre: Floats  # (d,)
+    precisions: Floats  # (n_priors,)
+    scores: Floats  # (n_priors,)
+    flat: Floats  # (d, d)
 
     def start(self) -> LinearLook:
         d, n = self.features.shape
@@ -135,14 +154,13 @@ class LinearModel(NamedTuple):
             np.zeros(n),
             np.zeros(n),
             np.zeros(4),
-            new_least_squares(d, n),
-            new_least_squares(d, n, self.alike),
-            LinearScratch(np.zeros((d, n)), np.zeros((3, n)), np.zeros((2, n)), np.zeros((d, d))),
+            new_least_squares(d, n, self.flat),
+            new_scratch(d, n, self.precisions.shape[0]),
             start_solver(self.features.T),
         )
 
     def unseen(self, tally: Tally) -> int:
-        return -1
+        return first_look(self.spanning, tally)
 
     def informative(self, place: int) -> int:
         return self.spanning[place] if place < self.spanning.shape[0] else -1
@@ -220,19 +238,16 @@ class LinearModel(NamedTuple):
 
     def weigh(self, tally: Tally, memory: LinearLook) -> int:
         arms, space, numbers = self.features, memory.space, memory.numbers
-        plain, likewise = memory.squares, memory.likewise
-        now = follow_tally(arms, tally, plain)
-        predict(arms, plain.line[TOLD, THETA], space.rewards[0])
-        share = 0.0
-        if self.favour > -math.inf:
-            follow_tally(arms, tally, likewise)
-            predict(arms, likewise.line[TOLD, THETA], space.rewards[1])
-            share = belief(self.favour, self.sigma, plain, likewise)
+        squares, shares = memory.squares, memory.space.shares[1]
+        now = follow_tally(arms, tally, squares)
+        predict(arms, squares.line[TOLD, THETA], space.rewards[0])
+        self.believe(tally, memory)
         leader = 0
         for x in range(self.n_arms):
-            reward = space.rewards[0, x]
-            if share > 0.0:
-                reward = (1.0 - share) * reward + share * space.rewards[1, x]
+            reward = 0.0
+            for c in range(shares.shape[0]):
+                if shares[c] > 0.0:
+                    reward += shares[c] * space.rewards[c, x]
             memory.rewards[x] = reward
             memory.estimate[x] = reward
             memory.gain[x] = 0.0
@@ -240,27 +255,81 @@ class LinearModel(NamedTuple):
                 leader = x
         numbers[NU] = 0.0
         numbers[TOP_SHARE] = 0.0
-        rewards = space.rewards[0]
-        add_gain(arms, self.sigma, 1.0 - share, leader, rewards, plain, now, memory)
-        if share > 0.0:
-            rewards = space.rewards[1]
-            add_gain(arms, self.sigma, share, leader, rewards, likewise, now, memory)
+        for c in range(shares.shape[0]):
+            if not shares[c] > 0.0:
+                continue
+            inverse, leverage = squares.square[now, INVERSE], squares.arm[now, LEVERAGE]
+            if c > 0:
+                inverse, leverage = space.squares[1], space.leverage
+                self.factorise_under(c, now, memory)
+                inverse_of_factored(space.squares[0], arms.shape[0], space.squares[2], inverse)
+                quadratic_form(arms, inverse, leverage)
+            rewards = space.rewards[c]
+            add_gain(arms, self.sigma, shares[c], leader, rewards, inverse, leverage, memory)
         for x in range(self.n_arms):
             memory.gain[x] /= numbers[NU]
         return leader
 
+    def believe(self, tally: Tally, memory: LinearLook) -> None:
+        """How far each prior is believed, and the rewards under those that differ from the widest.
+
+        One that is as good as the widest has its estimate, and adds to its share.
+        """
+        arms, space, squares = self.features, memory.space, memory.squares
+        scores, shares = space.shares[0], space.shares[1]
+        n_priors, freedom = shares.shape[0], slack(self.centre, squares.square[TOLD, INVERSE])
+        for c in range(n_priors):
+            shares[c] = 1.0 if c == 0 else 0.0
+        if self.precisions[n_priors - 1] * freedom < SAME:
+            return
+        variance, flat = self.sigma * self.sigma, squares.line[TOLD, THETA]
+        off = misfit(tally.counts, tally.means, space.rewards[0])
+        for c in range(n_priors):
+            precision = self.precisions[c]
+            if c == 0 or precision * freedom < SAME:
+                volume, cost = squares.log_det[TOLD], off + stray(precision, self.centre, flat)
+            else:
+                theta = space.thetas[c]
+                volume = self.factorise_under(c, TOLD, memory)
+                for i in range(theta.shape[0]):
+                    theta[i] = squares.line[TOLD, TARGET, i]
+                solve_factored(space.squares[0], theta)
+                predict(arms, theta, space.rewards[c])
+                cost = misfit(tally.counts, tally.means, space.rewards[c])
+                cost += stray(precision, self.centre, theta)
+            scores[c] = self.scores[c] - 0.5 * volume - 0.5 * cost / variance
+        share_out(scores, shares)
+        for c in range(1, n_priors):
+            if self.precisions[c] * freedom < SAME:
+                shares[0] += shares[c]
+                shares[c] = 0.0
+
+    def factorise_under(self, c: int, which: int, memory: LinearLook) -> float:
+        """R of V = RᵀR under a prior, in the first of the squares; returns ln det V."""
+        factor, gram = memory.space.squares[0], memory.squares.square[which, GRAM]
+        d, volume = factor.shape[0], 0.0
+        for i in range(d):
+            for l in range(d):  # noqa: E741
+                factor[i, l] = gram[i, l]
+        add_prior(self.precisions[c], self.centre, factor)
+        cholesky(factor, d)
+        for i in range(d):
+            volume += 2.0 * math.log(max(factor[i, i], 1e-300))
+        return volume
+
 
 def linear_model(arms: np.ndarray, sigma: float) -> LinearModel:
     """The model of arms given as K rows."""
-    rows = np.asarray(arms, dtype=np.float64)
-    n_arms = rows.shape[0]
-    spanning, alike = spanning_arms(rows), likeness(rows)
+    shape = geometry(arms)
+    n_arms = shape.rows.shape[0]
     return LinearModel(
-        np.ascontiguousarray(rows.T),
+        np.ascontiguousarray(shape.rows.T),
         sigma,
         n_arms,
         n_arms,
-        np.array(spanning),
-        alike,
-        favour(rows, len(spanning), alike),
+        np.array(shape.spanning),
+        shape.centre,
+        precisions(shape),
+        prior_scores(shape),
+        flat_prior(shape),
     )

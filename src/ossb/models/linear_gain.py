@@ -11,7 +11,7 @@ import numpy as np
 
 from ossb.kernels import kernel
 from ossb.models.base import NU, TOP_SHARE
-from ossb.models.least_squares import INVERSE, LEVERAGE, LeastSquares, quadratic_form
+from ossb.models.least_squares import quadratic_form
 from ossb.models.normal import FAR, density, tail
 
 
@@ -20,13 +20,30 @@ class LinearScratch(NamedTuple):
 
     images: np.ndarray  # float64 (d, n_arms)
     ratios: np.ndarray  # float64 (3, n_arms)
-    rewards: np.ndarray  # float64 (2, n_arms): under each prior
+    rewards: np.ndarray  # float64 (n_priors, n_arms): under each prior
+    leverage: np.ndarray  # float64 (n_arms,): xᵀWx
     matrix: np.ndarray  # float64 (d, d)
+    squares: np.ndarray  # float64 (4, d, d)
+    thetas: np.ndarray  # float64 (n_priors, d)
+    shares: np.ndarray  # float64 (2, n_priors): ln of what speaks for each prior, its probability
 
     @property
     def scratch(self) -> bool:
         """A memory that is saved leaves these out."""
         return True
+
+
+def new_scratch(dimension: int, n_arms: int, n_priors: int) -> LinearScratch:
+    return LinearScratch(
+        np.zeros((dimension, n_arms)),
+        np.zeros((3, n_arms)),
+        np.zeros((n_priors, n_arms)),
+        np.zeros(n_arms),
+        np.zeros((dimension, dimension)),
+        np.zeros((4, dimension, dimension)),
+        np.zeros((n_priors, dimension)),
+        np.zeros((2, n_priors)),
+    )
 
 
 @kernel
@@ -36,13 +53,15 @@ def add_gain(
     share: float,
     leader: int,
     rewards: np.ndarray,
-    squares: LeastSquares,
-    now: int,
+    inverse: np.ndarray,
+    leverage: np.ndarray,
     look: Any,
 ) -> None:
-    """Add ν times the gains, ν and m under one prior, each times its share, to a look."""
+    """Add ν times the gains, ν and m under one prior, each times its share, to a look.
+
+    W and xᵀWx are given.
+    """
     d, n_arms = arms.shape
-    inverse, leverage = squares.square[now, INVERSE], squares.arm[now, LEVERAGE]
     space = look.space
     images, matrix = space.images, space.matrix
     spreads, scores, gains = space.ratios[0], space.ratios[1], space.ratios[2]

@@ -2,31 +2,35 @@
 
 import numpy as np
 
-ABSENT = 1e-9  # a direction shorter than this, relative to the longest arm, is none
+from ossb.kernels import kernel
+from ossb.models.geometry import TIED, geometry
+from ossb.tally import Tally
+
 BETTER = 1.0 + 1e-9  # growth of the volume for which two arms are swapped
 
 
+@kernel
+def first_look(spanning: np.ndarray, tally: Tally) -> int:
+    """The first arm of a set that was neither played nor told of; −1 once there is none.
+
+    Without these looks an arm could be ruled out by a prior alone.
+    """
+    for place in range(spanning.shape[0]):
+        arm = spanning[place]
+        if tally.plays[arm] == 0 and tally.counts[arm] == 0:
+            return int(arm)
+    return -1
+
+
 def spanning_arms(arms: np.ndarray) -> list[int]:
-    """Arms that span all others, longest first: Gram–Schmidt with pivoting.
+    """Arms that span all others, whatever the units of their features.
 
     Parameters
     ----------
     arms
         K rows of d numbers.
     """
-    rest = np.array(arms, dtype=np.float64)
-    least = ABSENT * np.sqrt((rest * rest).sum(axis=1).max(initial=0.0))
-    chosen: list[int] = []
-    while len(chosen) < rest.shape[1]:
-        lengths = np.sqrt((rest * rest).sum(axis=1))
-        arm = int(np.argmax(lengths))
-        if not lengths[arm] > least:
-            break
-        direction = rest[arm] / lengths[arm]
-        for _ in range(2):  # once more, against rounding
-            rest -= np.outer(rest @ direction, direction)
-        chosen.append(arm)
-    return chosen or [0]
+    return geometry(arms).spanning
 
 
 def barycentric_spanner(arms: np.ndarray) -> list[int]:
@@ -34,11 +38,12 @@ def barycentric_spanner(arms: np.ndarray) -> list[int]:
 
     Awerbuch and Kleinberg (2004): swap arms as long as the volume they span grows.
     """
-    arms = np.asarray(arms, dtype=np.float64)
-    chosen = spanning_arms(arms)
+    shape = geometry(arms)
+    rows, chosen = shape.rows, list(shape.spanning)
     while True:
-        coefficients = np.linalg.lstsq(arms[chosen].T, arms.T, rcond=None)[0]
-        place, arm = np.unravel_index(np.argmax(np.abs(coefficients)), coefficients.shape)
-        if not abs(coefficients[place, arm]) > BETTER:
+        coefficients = np.abs(np.linalg.lstsq(rows[chosen].T, rows.T, rcond=None)[0])
+        largest = coefficients.max()
+        if not largest > BETTER:
             return chosen
+        place, arm = np.argwhere(coefficients >= (1.0 - TIED) * largest)[0]
         chosen[int(place)] = int(arm)

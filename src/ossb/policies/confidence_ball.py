@@ -11,6 +11,9 @@ A = I + Σ n x xᵀ and μ̂ = A⁻¹ Σ n m x, play the arm of the largest ⟨�
 The paper minimises losses in [−1, 1], proves its constants for them, and leaves δ to the user.
 Departures: √β_t is multiplied by ``scale``, in the place of the 1 that bounds losses there; σ
 unless given, since Gaussian noise has no bound.
+
+The I is the paper's: in the coordinates of a spanner it knows nothing of the units of features, but
+of the level of rewards, which the paper bounds.
 """
 
 import math

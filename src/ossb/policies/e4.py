@@ -20,8 +20,9 @@ is longer than any horizon below 10¹⁷: a failed test leaves the design to the
 batches of that code cannot grow as C(θ) ln T, which the paper proves for a proper choice of T₁.
 ``first_batch="logarithm"`` has T₁ = √ln T, of lower order than ln T: our choice, not the paper's.
 
-Departures: least squares have a ridge of one observation, as in that code; the horizon need not
-be known: past the planned one it is squared and batches begin anew, with all data kept; while
+Departures: that code has a ridge of one observation, here there is none, since a design shows
+every direction first and a ridge would depend on the units of features; the horizon need not be
+known: past the planned one it is squared and batches begin anew, with all data kept; while
 answers of a batch are on their way it goes on, in the same shares.
 """
 
@@ -41,7 +42,7 @@ from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
     LINEAR,
     Regression,
-    features_of,
+    flat_arms,
     new_regression,
     regress_on,
     shows_one_value,
@@ -73,7 +74,9 @@ class E4(NamedTuple):
     Parameters
     ----------
     features
-        The arms, as columns.
+        The arms, as columns, in coordinates of their own.
+    prior
+        The precision of a prior that is as good as none.
     sigma
         Standard deviation of the noise.
     horizon
@@ -87,6 +90,7 @@ class E4(NamedTuple):
     """
 
     features: Floats
+    prior: Floats
     sigma: float
     horizon: int
     gamma: float
@@ -102,7 +106,7 @@ class E4(NamedTuple):
     def start(self) -> E4Memory:
         n = self.features.shape[1]
         return E4Memory(
-            new_regression(self.features),
+            new_regression(self.features, self.prior),
             new_rivals(self.features),
             np.array([0.0, float(self.horizon), 0.0, -1.0]),
             np.array([np.ones(n), np.zeros(n), np.zeros(n)], np.int64),
@@ -216,10 +220,10 @@ class E4(NamedTuple):
 
 
 def build(instance: Any, horizon: int, gamma: float, threshold: float, first_batch: str) -> E4:
-    features = features_of(instance)
+    arms = flat_arms(instance)
     brief = choice(first_batch, "first_batch", ("root", "logarithm")) == "logarithm"
     planned = integer(horizon, "horizon", least=16)  # ln ln T must be positive
-    return E4(features, instance.sigma, planned, gamma, threshold, brief)
+    return E4(arms.features, arms.prior, instance.sigma, planned, gamma, threshold, brief)
 
 
 E4_KIND = Kind(

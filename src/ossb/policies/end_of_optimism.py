@@ -12,10 +12,9 @@ For a horizon n, with f(δ) = 2 (1 + 1/ln n) ln(1/δ) + c d ln(d ln n):
 What the paper leaves open, as settled here: c, a universal constant that it does not name, is a
 parameter; among arms short of T̂, in any order there, that of least N/T̂ is played; UCB has the
 index mean + σ √(2 ln t / N).  What could not be established: the form of f above, which was not
-legible in the text at hand and should be compared with the paper.  Departures: least
-squares have a ridge of one observation; the horizon need not be known: past the planned one, it
-is squared, the warm-up is topped up, and gaps are estimated anew from all data; while answers of
-the warm-up are on their way, it goes on.
+legible in the text at hand and should be compared with the paper.  Departures: the horizon need
+not be known: past the planned one, it is squared, the warm-up is topped up, and gaps are estimated
+anew from all data; while answers of the warm-up are on their way, it goes on.
 """
 
 import math
@@ -34,7 +33,7 @@ from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
     LINEAR,
     Regression,
-    features_of,
+    flat_arms,
     new_regression,
     regress_on,
     shows_one_value,
@@ -66,7 +65,9 @@ class EndOfOptimism(NamedTuple):
     Parameters
     ----------
     features
-        The arms, as columns.
+        The arms, as columns, in coordinates of their own.
+    prior
+        The precision of a prior that is as good as none.
     sigma
         Standard deviation of the noise.
     spanner
@@ -78,6 +79,7 @@ class EndOfOptimism(NamedTuple):
     """
 
     features: Floats
+    prior: Floats
     sigma: float
     spanner: Ints
     horizon: int
@@ -90,7 +92,7 @@ class EndOfOptimism(NamedTuple):
     def start(self) -> EndOfOptimismMemory:
         n_arms = self.features.shape[1]
         return EndOfOptimismMemory(
-            new_regression(self.features),
+            new_regression(self.features, self.prior),
             np.array([WARM_UP, float(self.horizon), 0.0, 0.0]),
             np.zeros((3, n_arms)),
             np.zeros(n_arms, np.int64),
@@ -192,10 +194,10 @@ class EndOfOptimism(NamedTuple):
 
 
 def build(instance: Any, horizon: int, c: float) -> EndOfOptimism:
-    features = features_of(instance)
+    arms = flat_arms(instance)
     planned = integer(horizon, "horizon", least=3)
-    spanner = np.array(barycentric_spanner(features.T))
-    return EndOfOptimism(features, instance.sigma, spanner, planned, c)
+    spanner = np.array(barycentric_spanner(arms.features.T))
+    return EndOfOptimism(arms.features, arms.prior, instance.sigma, spanner, planned, c)
 
 
 END_OF_OPTIMISM = Kind(

@@ -1,9 +1,13 @@
 """GLM-UCB (Filippi, Cappé, Garivier and Szepesvári, 2010).
 
-With V = I + Σ n x xᵀ, play the largest g(⟨θ̂, x⟩) + ρ(t) √(xᵀV⁻¹x), ρ(t) = c √(½ ln t) in units of
-the noise.  On linear arms, and where plays show the index ⟨φ, x⟩, θ̂ is least squares and g may be
-left out; on generalised linear ones it is the maximum-likelihood estimate.  Both have a ridge of
-one observation: the logistic maximum does not exist under separation.
+Play arms that span all others, then, with V = Σ n x xᵀ, the largest g(⟨θ̂, x⟩) + ρ(t) √(xᵀV⁻¹x),
+ρ(t) = c √(½ ln t) in units of the noise.  On linear arms, and where plays show the index ⟨φ, x⟩,
+θ̂ is least squares and g may be left out; on generalised linear ones it is the maximum-likelihood
+estimate.
+
+Departure: where plays show the reward, the likelihood has the prior of ``models/glm.py`` in the
+place of the paper's projection on a set of parameters known to be admissible: the logistic maximum
+does not exist under separation.
 """
 
 import math
@@ -15,17 +19,18 @@ from numpy.random import Generator
 from ossb.errors import InputError
 from ossb.kernels import kernel
 from ossb.models.glm import GlmLook, GlmModel
+from ossb.models.spanning import first_look
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
     LINEAR,
     Regression,
-    features_of,
+    flat_arms,
     new_regression,
     regress_on,
     shows_one_value,
 )
-from ossb.records import Floats, record
-from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally, round_number
+from ossb.records import Floats, Ints, record
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 
 class GlmUcbMemory(NamedTuple):
@@ -57,7 +62,11 @@ class LinearUcb(NamedTuple):
     Parameters
     ----------
     features
-        The arms, as columns.
+        The arms, as columns, in coordinates of their own.
+    first
+        Arms that span all others.
+    prior
+        The precision of a prior that is as good as none.
     sigma
         Standard deviation of the noise.
     scale
@@ -65,6 +74,8 @@ class LinearUcb(NamedTuple):
     """
 
     features: Floats
+    first: Ints
+    prior: Floats
     sigma: float
     scale: float
 
@@ -73,9 +84,12 @@ class LinearUcb(NamedTuple):
             raise InputError("scale", "be positive", self.scale)
 
     def start(self) -> Regression:
-        return new_regression(self.features)
+        return new_regression(self.features, self.prior)
 
     def select(self, tally: Tally, memory: Regression, rng: Generator) -> Decision:
+        look = first_look(self.first, tally)
+        if look >= 0:
+            return Decision(look, ESTIMATE)
         leader = regress_on(self.features, tally, memory)
         radius = self.scale * self.sigma * spread(tally)
         best = most_promising(memory.rewards, memory.widths, radius)
@@ -90,11 +104,14 @@ class GlmUcb(NamedTuple):
     ----------
     model
         The structure.
+    prior
+        The precision of a prior that is as good as none, for the widths.
     scale
         c.
     """
 
     model: GlmModel
+    prior: Floats
     scale: float
 
     def _check(self) -> None:
@@ -102,9 +119,12 @@ class GlmUcb(NamedTuple):
             raise InputError("scale", "be positive", self.scale)
 
     def start(self) -> GlmUcbMemory:
-        return GlmUcbMemory(self.model.start(), new_regression(self.model.features))
+        return GlmUcbMemory(self.model.start(), new_regression(self.model.features, self.prior))
 
     def select(self, tally: Tally, memory: GlmUcbMemory, rng: Generator) -> Decision:
+        look = self.model.unseen(tally)
+        if look >= 0:
+            return Decision(look, ESTIMATE)
         leader = self.model.project(tally, memory.model)
         regression = memory.regression
         regress_on(self.model.features, tally, regression)
@@ -114,9 +134,10 @@ class GlmUcb(NamedTuple):
 
 
 def build(instance: Any, scale: float) -> LinearUcb | GlmUcb:
+    arms = flat_arms(instance)
     if instance.kind == "generalized_linear" and instance.observes == "reward":
-        return GlmUcb(instance.model(), scale)
-    return LinearUcb(features_of(instance), instance.sigma, scale)
+        return GlmUcb(instance.model(), arms.prior, scale)
+    return LinearUcb(arms.features, arms.spanning, arms.prior, instance.sigma, scale)
 
 
 GLM_UCB = Kind(

@@ -17,6 +17,9 @@ unconstrained, as in the paper's experiments, which makes ν(z) explicit.
 What could not be established: the displayed formulas of q and Δ̂ were not legible in the text at
 hand; they are as public implementations have them.  Departures: distances in q and m are in
 units of σ, which the paper takes as 1; m is floored at 10⁻¹⁰.
+
+The ridge I and S are the paper's, and are in the units of the features: decisions depend on these,
+and on the level of rewards.
 """
 
 import math

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ossb.kernels import kernel
+from ossb.models.geometry import geometry
 from ossb.models.least_squares import (
     LEVERAGE,
     THETA,
@@ -14,11 +15,25 @@ from ossb.models.least_squares import (
     new_least_squares,
     predict,
 )
+from ossb.models.scales import flat_prior
 from ossb.policies.arms import lists_arms
 from ossb.structures.base import Instance
 from ossb.tally import Tally
 
 LINEAR = ("linear", "combinatorial")
+
+
+class FlatArms(NamedTuple):
+    """Arms for least squares without a ridge: the same whatever the units of their features."""
+
+    features: np.ndarray  # float64 (d, n_arms): in coordinates of the arms
+    spanning: np.ndarray  # int64 (d,): arms to play first
+    prior: np.ndarray  # float64 (d, d): as good as none once these were played
+
+
+def flat_arms(instance: Instance) -> FlatArms:
+    shape = geometry(instance.arms)  # type: ignore[attr-defined]
+    return FlatArms(np.ascontiguousarray(shape.rows.T), np.array(shape.spanning), flat_prior(shape))
 
 
 class Regression(NamedTuple):
@@ -29,9 +44,10 @@ class Regression(NamedTuple):
     widths: np.ndarray  # float64 (n_arms,): xᵀWx, what is on its way included
 
 
-def new_regression(features: np.ndarray) -> Regression:
+def new_regression(features: np.ndarray, prior: np.ndarray | None = None) -> Regression:
+    """With a ridge of one observation of 0 in every direction, unless a prior is given."""
     d, n = features.shape
-    return Regression(new_least_squares(d, n), np.zeros(n), np.zeros(n))
+    return Regression(new_least_squares(d, n, prior), np.zeros(n), np.zeros(n))
 
 
 @kernel

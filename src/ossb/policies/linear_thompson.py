@@ -1,6 +1,11 @@
 """Linear Thompson sampling (Agrawal and Goyal, 2013).
 
 Draw θ̃ from N(θ̂, v² W), W = (I + Σ n x xᵀ)⁻¹, and play the best arm for it.
+
+The I, a prior of one observation of 0 in every direction, is the paper's: with it decisions depend
+on the units of features and on the level of rewards, and an arm never played looks hopeless where
+rewards are several times the noise.  ``prior="flat"``, which is not in the paper, has none: arms
+that span all others are played first, and nothing depends on either.
 """
 
 import math
@@ -13,18 +18,21 @@ from ossb.errors import InputError
 from ossb.fields import choice
 from ossb.graves_lai.linear.algebra import cholesky
 from ossb.models.least_squares import INVERSE, THETA, TOLD, predict
+from ossb.models.spanning import first_look
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
     LINEAR,
+    FlatArms,
     Regression,
     features_of,
+    flat_arms,
     new_regression,
     regress_on,
     shows_one_value,
 )
-from ossb.records import Floats, record
+from ossb.records import Floats, Ints, record
 from ossb.structures.base import Instance
-from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
+from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 
 class ThompsonMemory(NamedTuple):
@@ -49,12 +57,18 @@ class LinearThompson(NamedTuple):
         posterior under the prior N(0, σ² I).
     delta
         δ of that.
+    prior
+        The precision of the prior: I, or one that is as good as none.
+    first
+        Arms to play first, none of them under I.
     """
 
     features: Floats
     sigma: float
     grows: bool
     delta: float
+    prior: Floats
+    first: Ints
 
     def _check(self) -> None:
         if not 0 < self.delta < 1:
@@ -63,10 +77,13 @@ class LinearThompson(NamedTuple):
     def start(self) -> ThompsonMemory:
         d = self.features.shape[0]
         return ThompsonMemory(
-            new_regression(self.features), np.zeros((d, d)), np.zeros(d), np.zeros(d)
+            new_regression(self.features, self.prior), np.zeros((d, d)), np.zeros(d), np.zeros(d)
         )
 
     def select(self, tally: Tally, memory: ThompsonMemory, rng: Generator) -> Decision:
+        look = first_look(self.first, tally)
+        if look >= 0:
+            return Decision(look, ESTIMATE)
         regression = memory.regression
         leader = regress_on(self.features, tally, regression)
         squares, d = regression.squares, self.features.shape[0]
@@ -87,15 +104,20 @@ class LinearThompson(NamedTuple):
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
 
 
-def build(instance: Instance, scale: str, delta: float) -> LinearThompson:
+def build(instance: Instance, scale: str, delta: float, prior: str) -> LinearThompson:
     grows = choice(scale, "scale", ("paper", "posterior")) == "paper"
-    return LinearThompson(features_of(instance), instance.sigma, grows, delta)
+    if choice(prior, "prior", ("unit", "flat")) == "unit":
+        features = features_of(instance)
+        arms = FlatArms(features, np.zeros(0, np.int64), np.eye(features.shape[0]))
+    else:
+        arms = flat_arms(instance)
+    return LinearThompson(arms.features, instance.sigma, grows, delta, arms.prior, arms.spanning)
 
 
 LINEAR_THOMPSON = Kind(
     name="linear-thompson",
     build=build,
-    parameters={"scale": "paper", "delta": 0.1},
+    parameters={"scale": "paper", "delta": 0.1, "prior": "unit"},
     structures=LINEAR,
     reference="Agrawal and Goyal (2013)",
     fits=shows_one_value,

@@ -3,6 +3,9 @@
 With V = I + Σ n x xᵀ, the truth lies, with probability 1 − δ at all times, within
 β = σ √(2 ln(1/δ) + ln det V) + S of θ̂ in the norm of V, S a bound on its length: play the
 largest ⟨θ̂, x⟩ + β √(xᵀV⁻¹x).
+
+The ridge I and S are the paper's, and are in the units of the features: decisions depend on these,
+and on the level of rewards.
 """
 
 import math

@@ -20,6 +20,9 @@ What could not be established, the paper's text not being at hand: its β and γ
 bound of Lattimore and Szepesvári (2017) with δ = 1/t and δ = 1/S², S the rounds of exploration; the
 factor 2BL/σ²; and its own values for experiments, which are the defaults of a public
 implementation by others.  θ̂ is not projected on a bounded set.
+
+V_t has a ridge of one observation in every direction, and B and L are lengths: decisions depend on
+the units of features, and on the level of rewards.
 """
 
 import math

@@ -19,6 +19,9 @@ here from the bound of Lattimore and Szepesvári (2017) with δ = 1/t and δ = 1
 exploration; how it keeps reciprocal gaps finite, which Δ̂ does here as Kirschner et al. (2021)
 describe it; and its rate of learning for the second learner, here that of ``ids``.  AdaHedge
 begins anew when the leader changes; the paper keeps one learner for each leader.
+
+The norms have a ridge of one observation in every direction, as in ``ids``: decisions depend on the
+units of features, and on the level of rewards.
 """
 
 import math

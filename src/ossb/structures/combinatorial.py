@@ -204,7 +204,7 @@ class Combinatorial(Instance):
         return super().arm_name(arm)
 
     def foresight(self) -> tuple[float, float]:
-        return (1.0, 0.0) if self.feedback == "bandit" else (2.0, 100.0)
+        return (1.0, 10.0) if self.feedback == "bandit" else (2.0, 100.0)
 
     def model(self) -> LinearModel | SemiBanditModel:
         """The structure as policies see it, where arms are listed."""

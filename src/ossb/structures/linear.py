@@ -82,7 +82,7 @@ class Linear(ListedArms):
         return linear_model(self.arms, self.sigma)
 
     def foresight(self) -> tuple[float, float]:
-        return 1.0, 0.0
+        return 1.0, 10.0
 
     def solve(self, gap: float) -> Bound:
         (answer,) = self.solve_list([self], gap)
