@@ -28,7 +28,7 @@ def linear(n_arms=81, dimension=4):
     """Arms on a grid of {−1, 0, 1}^4: K = 81."""
     digits = range(dimension)
     arms = [[float(k // 3**d % 3 - 1) + 0.01 * d for d in digits] for k in range(n_arms)]
-    return {"structure": "linear", "observation": "gaussian", "arms": arms}
+    return {"structure": "linear", "observation": "gaussian", "sigma": 1.0, "arms": arms}
 
 
 async def call(reader, writer, path, body):

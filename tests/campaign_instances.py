@@ -3,7 +3,7 @@
 CYCLE = [[0, 1], [1, 2], [2, 3], [3, 0]]
 ARMS = [[1, 0], [0, 1], [0.8, 0.7]]
 SUBSETS = [[1, 1, 0], [0, 1, 1], [1, 0, 1]]
-ITEMS = {"structure": "combinatorial", "feedback": "semi_bandit"}
+ITEMS = {"structure": "combinatorial", "sigma": 1.0, "feedback": "semi_bandit"}
 ROUTES = {
     **ITEMS,
     "goal": "minimize",
@@ -14,8 +14,8 @@ ROUTES = {
 }
 PLAYED = {
     "classical": ({"structure": "classical", "n_arms": 3, "observation": "bernoulli"}, "hgl"),
-    "minimise": ({"structure": "classical", "n_arms": 3, "goal": "minimize"}, "hgl"),
-    "linear": ({"structure": "linear", "arms": ARMS}, "hgl"),
+    "minimise": ({"structure": "classical", "sigma": 1.0, "n_arms": 3, "goal": "minimize"}, "hgl"),
+    "linear": ({"structure": "linear", "sigma": 1.0, "arms": ARMS}, "hgl"),
     "generalised linear": (
         {
             "structure": "generalized_linear",
@@ -27,16 +27,27 @@ PLAYED = {
     ),
     "dueling": ({"structure": "dueling", "n_items": 3}, "hgl"),
     "lipschitz": (
-        {"structure": "lipschitz", "points": [0.0, 0.5, 1.0], "lipschitz_constant": 1.0},
+        {
+            "structure": "lipschitz",
+            "sigma": 1.0,
+            "points": [0.0, 0.5, 1.0],
+            "lipschitz_constant": 1.0,
+        },
         "hgl",
     ),
     "unimodal": ({"structure": "unimodal", "n_arms": 3, "observation": "bernoulli"}, "hgl"),
     "unimodal on a tree": (
-        {"structure": "unimodal", "n_arms": 4, "edges": [[0, 1], [0, 2], [0, 3]]},
+        {"structure": "unimodal", "sigma": 1.0, "n_arms": 4, "edges": [[0, 1], [0, 2], [0, 3]]},
         "hgl",
     ),
-    "unimodal on a cycle": ({"structure": "unimodal", "n_arms": 4, "edges": CYCLE}, "osub"),
-    "sums": ({"structure": "combinatorial", "feedback": "bandit", "arms": SUBSETS}, "hgl"),
+    "unimodal on a cycle": (
+        {"structure": "unimodal", "sigma": 1.0, "n_arms": 4, "edges": CYCLE},
+        "osub",
+    ),
+    "sums": (
+        {"structure": "combinatorial", "sigma": 1.0, "feedback": "bandit", "arms": SUBSETS},
+        "hgl",
+    ),
     "items": ({**ITEMS, "arms": SUBSETS}, "hgl"),
     "an item in no arm": (
         {**ITEMS, "arms": [[1, 0, 0], [0, 1, 0]], "observation": "bernoulli"},

@@ -86,7 +86,10 @@ def test_an_experiment(tmp_path):
 
 def test_a_campaign():
     with Campaign.open(
-        "memory://", "<b>first</b>", instance=Classical(n_arms=3, arm_names=EVIL), policy="ucb1"
+        "memory://",
+        "<b>first</b>",
+        instance=Classical(n_arms=3, sigma=1.0, arm_names=EVIL),
+        policy="ucb1",
     ) as campaign:
         assert "&lt;b&gt;first&lt;/b&gt;: classical, ucb1, 0 told, 0 pending, open" in (
             campaign._repr_html_()
@@ -101,7 +104,7 @@ def test_a_campaign():
         assert widths[0] == pytest.approx(2 * widths[1], abs=0.1)
         campaign.close()
         assert "closed" in campaign._repr_html_()
-    many = Classical(n_arms=40)
+    many = Classical(n_arms=40, sigma=1.0)
     with Campaign.open("memory://", "many", instance=many, policy="ucb1") as campaign:
         html = campaign._repr_html_()
         assert "… 28 more" in html

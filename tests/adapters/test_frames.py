@@ -85,7 +85,7 @@ def test_an_experiment(results):
 
 
 def test_a_campaign():
-    instance = Classical(n_arms=2, arm_names=["<a>", "b"])
+    instance = Classical(n_arms=2, sigma=1.0, arm_names=["<a>", "b"])
     with Campaign.open("memory://", "first", instance=instance) as campaign:
         for value in (1.0, 2.0):
             campaign.tell(campaign.ask()[0].id, value)

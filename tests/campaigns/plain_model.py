@@ -89,7 +89,7 @@ WORLDS = {
         new_arm={},
     ),
     "linear": World(
-        {"structure": "linear", "arms": [[1, 0], [0, 1], [0.8, 0.7]]},
+        {"structure": "linear", "sigma": 1.0, "arms": [[1, 0], [0, 1], [0.8, 0.7]]},
         ("hgl", "linear-thompson", "oful"),
         ANY,
         new_arm={"features": [0.5, 0.9]},

@@ -11,13 +11,23 @@ from ossb.errors import InputError
 from ossb.instances import from_dict
 
 CLASSICAL = {"structure": "classical", "observation": "bernoulli", "n_arms": 3}
-LINEAR = {"structure": "linear", "arms": [[1, 0], [0, 1], [1, 1]]}
+LINEAR = {"structure": "linear", "sigma": 1.0, "arms": [[1, 0], [0, 1], [1, 1]]}
 GLM = {**LINEAR, "structure": "generalized_linear", "link": "logistic", "observation": "bernoulli"}
-POINTS = {"structure": "lipschitz", "points": [0.0, 1.0, 2.0], "lipschitz_constant": 1.0}
-PLANE = {"structure": "lipschitz", "points": [[0.0, 0], [1, 0], [0, 1]], "lipschitz_constant": 2.0}
-DISTANCES = {"structure": "lipschitz", "distances": [[0, 1, 2], [1, 0, 1], [2, 1, 0]]}
-LINE = {"structure": "unimodal", "n_arms": 3}
-STAR = {"structure": "unimodal", "edges": [[0, 1], [0, 2], [0, 3]]}
+POINTS = {
+    "structure": "lipschitz",
+    "sigma": 1.0,
+    "points": [0.0, 1.0, 2.0],
+    "lipschitz_constant": 1.0,
+}
+PLANE = {
+    "structure": "lipschitz",
+    "sigma": 1.0,
+    "points": [[0.0, 0], [1, 0], [0, 1]],
+    "lipschitz_constant": 2.0,
+}
+DISTANCES = {"structure": "lipschitz", "sigma": 1.0, "distances": [[0, 1, 2], [1, 0, 1], [2, 1, 0]]}
+LINE = {"structure": "unimodal", "sigma": 1.0, "n_arms": 3}
+STAR = {"structure": "unimodal", "sigma": 1.0, "edges": [[0, 1], [0, 2], [0, 3]]}
 DUELS = {"structure": "dueling", "n_items": 3}
 NEW_ARMS = [
     (CLASSICAL, {}),
@@ -223,7 +233,7 @@ def test_a_line_without_an_arm_is_a_line():
 def test_a_graph_without_an_arm_joins_its_neighbours():
     star = from_dict(STAR)
     assert restricted(star, [1, 2, 3]).neighbours == ((1, 2), (0, 2), (0, 1))
-    path = from_dict({"structure": "unimodal", "edges": [[0, 1], [1, 2], [2, 3]]})
+    path = from_dict({"structure": "unimodal", "sigma": 1.0, "edges": [[0, 1], [1, 2], [2, 3]]})
     assert restricted(path, [0, 3]).neighbours == ((1,), (0,))
 
 
@@ -274,7 +284,7 @@ def test_a_plan_goes_on_among_some_of_the_arms(policy, keys, some, best, clock):
 
 
 def test_memories_of_the_newest_sets_are_kept(clock):
-    keys = {"structure": "classical", "n_arms": ASIDES + 3}
+    keys = {"structure": "classical", "sigma": 1.0, "n_arms": ASIDES + 3}
     campaign = Campaign.open("memory://", "c", instance=keys, policy="dmed", clock=clock)
     for last in range(1, ASIDES + 3):
         campaign.ask(available=[0, last])

@@ -54,7 +54,7 @@ def test_ask_act_tell(campaign):
 
 
 def test_names_of_arms_are_used(clock):
-    named = Classical(n_arms=2, arm_names=["blue", "red"])
+    named = Classical(n_arms=2, sigma=1.0, arm_names=["blue", "red"])
     campaign = Campaign.open("memory://", "c", instance=named, policy="ucb1", clock=clock)
     assert [d.arm_name for d in campaign.ask(2)] == ["blue", "red"]
     assert campaign.describe()["arms"][1] == {"arm": 1, "arm_name": "red"}

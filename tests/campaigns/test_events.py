@@ -5,7 +5,7 @@ import pytest
 from ossb.campaigns import Campaign
 from ossb.errors import InputError
 
-KEYS = {"structure": "classical", "n_arms": 2, "arm_names": ["a", "b"]}
+KEYS = {"structure": "classical", "sigma": 1.0, "n_arms": 2, "arm_names": ["a", "b"]}
 
 
 def test_half_a_character_is_named_by_where_it_stands(clock):

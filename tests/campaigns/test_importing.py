@@ -9,9 +9,10 @@ from ossb.campaigns import Campaign
 from ossb.campaigns.snapshots import fingerprint
 from ossb.errors import InputError
 
-GAUSSIAN = {"structure": "classical", "n_arms": 3, "arm_names": ["a", "b", "c"]}
+GAUSSIAN = {"structure": "classical", "sigma": 1.0, "n_arms": 3, "arm_names": ["a", "b", "c"]}
 SEMI = {
     "structure": "combinatorial",
+    "sigma": 1.0,
     "feedback": "semi_bandit",
     "arms": [[1, 1, 0], [0, 1, 1]],
 }
@@ -94,7 +95,7 @@ def test_bad_rows_are_named_and_change_nothing(keys, row, field, clock):
 
 
 def test_a_misspelt_arm_is_answered_with_the_nearest(clock):
-    keys = {"structure": "classical", "arm_names": ["green", "blue"], "n_arms": 2}
+    keys = {"structure": "classical", "sigma": 1.0, "arm_names": ["green", "blue"], "n_arms": 2}
     campaign = Campaign.open("memory://", "c", instance=keys, clock=clock)
     with pytest.raises(
         InputError, match=r"^did you mean 'green'\? .* of an arm, got gren$"
@@ -103,7 +104,7 @@ def test_a_misspelt_arm_is_answered_with_the_nearest(clock):
     assert said.value.field == "rows[1].arm"
 
 
-PRICES = {"structure": "classical", "n_arms": 3, "arm_names": ["1", "2", "3"]}
+PRICES = {"structure": "classical", "sigma": 1.0, "n_arms": 3, "arm_names": ["1", "2", "3"]}
 
 
 def test_a_text_that_is_a_name_is_that_arm(clock):
@@ -131,6 +132,7 @@ def test_a_text_may_be_a_number_where_no_name_looks_like_one(clock):
 SEVERAL = {
     "structure": "polytope",
     "observation": "gaussian",
+    "sigma": 1.0,
     "A": [[1.0, 0.0], [0.0, 1.0]],
     "b": [5.0, 5.0],
     "reveals": [[0, 1], [1]],

@@ -13,23 +13,35 @@ from ossb.service.summary import short, summary
 from ossb.structures.base import bound
 
 KNOWN = {
-    "classical": {"structure": "classical", "theta": [0.1, 0.5, 0.9]},
-    "minimise": {"structure": "classical", "theta": [0.1, 0.5, 0.9], "goal": "minimize"},
+    "classical": {"structure": "classical", "sigma": 1.0, "theta": [0.1, 0.5, 0.9]},
+    "minimise": {
+        "structure": "classical",
+        "sigma": 1.0,
+        "theta": [0.1, 0.5, 0.9],
+        "goal": "minimize",
+    },
     "bernoulli": {"structure": "classical", "observation": "bernoulli", "theta": [0.25, 0.5]},
-    "linear": {"structure": "linear", "arms": [[1, 0], [0, 1], [0.8, 0.7]], "phi": [1.0, 0.4]},
+    "linear": {
+        "structure": "linear",
+        "sigma": 1.0,
+        "arms": [[1, 0], [0, 1], [0.8, 0.7]],
+        "phi": [1.0, 0.4],
+    },
     "lipschitz": {
         "structure": "lipschitz",
+        "sigma": 1.0,
         "points": [0.0, 0.5, 1.0],
         "lipschitz_constant": 1.0,
         "theta": [0.25, 0.5, 0.4],
     },
-    "unimodal": {"structure": "unimodal", "theta": [0.25, 0.75, 0.5]},
+    "unimodal": {"structure": "unimodal", "sigma": 1.0, "theta": [0.25, 0.75, 0.5]},
     "dueling": {
         "structure": "dueling",
         "preferences": [[0.5, 0.75, 0.75], [0.25, 0.5, 0.625], [0.25, 0.375, 0.5]],
     },
     "semi-bandit": {
         "structure": "combinatorial",
+        "sigma": 1.0,
         "feedback": "semi_bandit",
         "arms": [[1, 1, 0], [0, 1, 1], [1, 0, 1]],
         "phi": [0.25, 0.5, 0.75],

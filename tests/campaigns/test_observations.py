@@ -28,6 +28,7 @@ ITEMS = {
 HUGE = [1.7e308, -1.7e308, 1e200, 1.1e50]
 ROADS = {
     "structure": "combinatorial",
+    "sigma": 1.0,
     "feedback": "semi_bandit",
     "arm_set": "paths",
     "edges": [[0, 1], [0, 2], [1, 3], [2, 3], [1, 2]],
@@ -98,7 +99,7 @@ def test_an_arm_without_items_is_told_an_empty_list_or_nothing(clock):
 
 
 @pytest.mark.parametrize("value", HUGE)
-@pytest.mark.parametrize("instance", [{"structure": "classical", "n_arms": 2}, ROADS])
+@pytest.mark.parametrize("instance", [{"structure": "classical", "sigma": 1.0, "n_arms": 2}, ROADS])
 def test_what_is_beyond_the_range_is_refused(instance, value, clock):
     campaign = opened(instance, clock)
     (decision,) = campaign.ask()
@@ -114,7 +115,7 @@ def test_what_is_beyond_the_range_is_refused(instance, value, clock):
 
 @pytest.mark.parametrize("sigma", [1e-40, 1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("pattern", [[1, -1, 1], [1], [1, 0, 0], [-1, 0, 1, 0]])
-@pytest.mark.parametrize("instance", [{"structure": "classical", "n_arms": 2}, ROADS])
+@pytest.mark.parametrize("instance", [{"structure": "classical", "sigma": 1.0, "n_arms": 2}, ROADS])
 def test_the_largest_can_be_played_with(instance, pattern, sigma, clock):
     campaign = opened({**instance, "sigma": sigma}, clock)
     size, values = 1e50 * min(1.0, sigma), cycle(pattern)

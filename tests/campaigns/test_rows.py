@@ -8,9 +8,10 @@ import pytest
 from ossb.campaigns import Campaign, read_rows
 from ossb.errors import InputError
 
-NAMED = {"structure": "classical", "n_arms": 3, "arm_names": ["a", "b", "c"]}
+NAMED = {"structure": "classical", "sigma": 1.0, "n_arms": 3, "arm_names": ["a", "b", "c"]}
 SEMI = {
     "structure": "combinatorial",
+    "sigma": 1.0,
     "feedback": "semi_bandit",
     "arms": [[1, 1, 0], [0, 1, 1]],
 }

@@ -16,7 +16,7 @@ from ossb.graves_lai.bound import Bound
 from ossb.instances import from_dict
 from ossb.structures.base import bound
 
-SEMI = {"structure": "combinatorial", "feedback": "semi_bandit"}
+SEMI = {"structure": "combinatorial", "sigma": 1.0, "feedback": "semi_bandit"}
 SETS = {
     "m_sets": {**SEMI, "arm_set": "m_sets", "n_items": 4, "size": 2},
     "paths": {

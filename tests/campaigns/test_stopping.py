@@ -60,14 +60,14 @@ def test_the_threshold_is_that_of_one_over_delta(delta):
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, float("nan"), "0.1", True])
 def test_delta_is_checked(clock, delta):
-    instance = {"structure": "classical", "n_arms": 2}
+    instance = {"structure": "classical", "sigma": 1.0, "n_arms": 2}
     campaign = Campaign.open("memory://", "c", instance=instance, clock=clock)
     with pytest.raises(InputError, match="delta"):
         campaign.stop(delta)
 
 
 def test_nothing_told_is_no_reason_to_stop(clock):
-    instance = {"structure": "classical", "n_arms": 2}
+    instance = {"structure": "classical", "sigma": 1.0, "n_arms": 2}
     campaign = Campaign.open("memory://", "c", instance=instance, clock=clock)
     assert campaign.stop(0.1)["met"] is False
     assert campaign.stop(0.1)["statistic"] == 0.0
@@ -112,7 +112,7 @@ def test_all_of_delta_is_for_structures_that_never_grow(label):
 
 
 def test_what_overflows_is_no_reason_to_stop():
-    instance = from_dict({"structure": "classical", "n_arms": 2})
+    instance = from_dict({"structure": "classical", "sigma": 1.0, "n_arms": 2})
     tally = empty_tally(2, 2)
     tally.counts[:] = 3
     for means in ([1.7e308, -1.7e308], [math.inf, 0.0], [math.nan, 0.0]):
@@ -135,8 +135,13 @@ def test_nothing_left_to_contradict_the_leader_is_one():
 CLOSE = {  # instances on which the best arm is hard to tell, so that errors would show
     "classical": {"structure": "classical", "theta": [0.0, 0.1], "sigma": 1.0},
     "bernoulli": {"structure": "classical", "observation": "bernoulli", "theta": [0.5, 0.55]},
-    "minimise": {"structure": "classical", "theta": [0.1, 0.0], "goal": "minimize"},
-    "linear": {"structure": "linear", "arms": [[1, 0], [0, 1], [0.7, 0.7]], "phi": [0.0, 0.1]},
+    "minimise": {"structure": "classical", "sigma": 1.0, "theta": [0.1, 0.0], "goal": "minimize"},
+    "linear": {
+        "structure": "linear",
+        "sigma": 1.0,
+        "arms": [[1, 0], [0, 1], [0.7, 0.7]],
+        "phi": [0.0, 0.1],
+    },
     "glm": {
         "structure": "generalized_linear",
         "arms": [[1, 0], [0, 1]],
@@ -146,29 +151,33 @@ CLOSE = {  # instances on which the best arm is hard to tell, so that errors wou
     },
     "lipschitz": {
         "structure": "lipschitz",
+        "sigma": 1.0,
         "points": [0.0, 1.0],
         "lipschitz_constant": 0.2,
         "theta": [0.0, 0.1],
     },
-    "unimodal": {"structure": "unimodal", "theta": [0.0, 0.05, 0.1]},
+    "unimodal": {"structure": "unimodal", "sigma": 1.0, "theta": [0.0, 0.05, 0.1]},
     "dueling": {
         "structure": "dueling",
         "preferences": [[0.5, 0.45, 0.6], [0.55, 0.5, 0.6], [0.4, 0.4, 0.5]],
     },
     "cycle": {
         "structure": "unimodal",
+        "sigma": 1.0,
         "theta": [0.0, 0.05, 0.1, 0.05],
         "edges": [[0, 1], [1, 2], [2, 3], [3, 0]],
     },
     "poisson": {"structure": "classical", "observation": "poisson", "theta": [1.0, 1.1]},
     "semi-bandit": {
         "structure": "combinatorial",
+        "sigma": 1.0,
         "feedback": "semi_bandit",
         "arms": [[1, 1, 0], [0, 1, 1], [1, 0, 1]],
         "phi": [0.0, 0.1, 0.2],
     },
     "paths": {
         "structure": "combinatorial",
+        "sigma": 1.0,
         "feedback": "semi_bandit",
         "arm_set": "paths",
         "edges": [[0, 1], [1, 3], [0, 2], [2, 3], [1, 2]],
@@ -188,16 +197,24 @@ CLOSE = {  # instances on which the best arm is hard to tell, so that errors wou
     },
     "sums": {
         "structure": "combinatorial",
+        "sigma": 1.0,
         "feedback": "bandit",
         "arms": [[1, 1, 0], [0, 1, 1], [1, 0, 1]],
         "phi": [0.0, 0.1, 0.2],
     },
     "finite": {
         "structure": "finite",
+        "sigma": 1.0,
         "parameters": [[0.0, 0.1], [0.1, 0.0], [0.05, 0.2]],
         "theta": [0.0, 0.1],
     },
-    "polytope": {"structure": "polytope", "A": [[1.0, 1.0]], "b": [1.0], "theta": [0.0, 0.1]},
+    "polytope": {
+        "structure": "polytope",
+        "sigma": 1.0,
+        "A": [[1.0, 1.0]],
+        "b": [1.0],
+        "theta": [0.0, 0.1],
+    },
 }
 DELTA = 0.3
 RUNS = 60

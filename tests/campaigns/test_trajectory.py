@@ -19,9 +19,19 @@ from ossb.tally import empty_tally
 
 INSTANCES = {
     "bernoulli": {"structure": "classical", "observation": "bernoulli", "theta": [0.3, 0.5, 0.6]},
-    "gaussian": {"structure": "classical", "theta": [0.0, 0.5, 1.0], "goal": "minimize"},
+    "gaussian": {
+        "structure": "classical",
+        "sigma": 1.0,
+        "theta": [0.0, 0.5, 1.0],
+        "goal": "minimize",
+    },
     "poisson": {"structure": "classical", "observation": "poisson", "theta": [1.0, 2.0]},
-    "linear": {"structure": "linear", "arms": [[1, 0], [0, 1], [0.8, 0.7]], "phi": [1.0, 0.4]},
+    "linear": {
+        "structure": "linear",
+        "sigma": 1.0,
+        "arms": [[1, 0], [0, 1], [0.8, 0.7]],
+        "phi": [1.0, 0.4],
+    },
     "glm": {
         "structure": "generalized_linear",
         "arms": [[1, 0], [0, 1], [0.8, 0.7]],
@@ -48,12 +58,14 @@ INSTANCES = {
     },
     "semi-bandit": {
         "structure": "combinatorial",
+        "sigma": 1.0,
         "feedback": "semi_bandit",
         "arms": [[1, 1, 0], [0, 1, 1], [1, 0, 1]],
         "phi": [0.3, 0.5, 0.6],
     },
     "sums": {
         "structure": "combinatorial",
+        "sigma": 1.0,
         "feedback": "bandit",
         "arms": [[1, 1, 0], [0, 1, 1], [1, 0, 1]],
         "phi": [0.3, 0.5, 0.6],
@@ -82,9 +94,16 @@ INSTANCES = {
     },
 }
 SETS = {
-    "m-sets": {"arm_set": "m_sets", "n_items": 5, "size": 2, "phi": [0.1, 0.5, 0.3, 0.7, 0.2]},
+    "m-sets": {
+        "sigma": 1.0,
+        "arm_set": "m_sets",
+        "n_items": 5,
+        "size": 2,
+        "phi": [0.1, 0.5, 0.3, 0.7, 0.2],
+    },
     "shortest paths": {
         "arm_set": "paths",
+        "sigma": 1.0,
         "goal": "minimize",
         "edges": [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3], [0, 3]],
         "source": 0,
@@ -93,6 +112,7 @@ SETS = {
     },
     "matchings": {
         "arm_set": "matchings",
+        "sigma": 1.0,
         "n_left": 2,
         "n_right": 3,
         "edges": [[0, 0], [0, 1], [1, 1], [1, 2], [0, 2]],

@@ -10,9 +10,14 @@ from ossb.campaigns import Campaign
 SILENT = 3
 FIT_ALL = ["hgl", "ossb", "ossb-paper", "ucb1", "kl-ucb", "dmed", "imed", "burnetas-katehakis"]
 STRUCTURES = {
-    "classical": {"structure": "classical", "n_arms": 4},
-    "lipschitz": {"structure": "lipschitz", "points": [0, 1, 2, 3], "lipschitz_constant": 5.0},
-    "unimodal": {"structure": "unimodal", "n_arms": 4},
+    "classical": {"structure": "classical", "sigma": 1.0, "n_arms": 4},
+    "lipschitz": {
+        "structure": "lipschitz",
+        "sigma": 1.0,
+        "points": [0, 1, 2, 3],
+        "lipschitz_constant": 5.0,
+    },
+    "unimodal": {"structure": "unimodal", "sigma": 1.0, "n_arms": 4},
 }
 
 
@@ -38,6 +43,7 @@ def test_an_arm_that_never_answers(policy, structure, goal):
 def test_an_item_that_is_never_told_of_does_not_draw_all_paths():
     instance = {
         "structure": "combinatorial",
+        "sigma": 1.0,
         "feedback": "semi_bandit",
         "goal": "minimize",
         "arm_set": "paths",
@@ -56,13 +62,18 @@ def test_an_item_that_is_never_told_of_does_not_draw_all_paths():
 
 
 LEADERS = {
-    "costs": ({"structure": "classical", "n_arms": 3, "goal": "minimize"}, {0: 5.0, 1: 3.0}, 1),
-    "losses": ({"structure": "classical", "n_arms": 3}, {0: -5.0, 1: -3.0}, 1),
+    "costs": (
+        {"structure": "classical", "sigma": 1.0, "n_arms": 3, "goal": "minimize"},
+        {0: 5.0, 1: 3.0},
+        1,
+    ),
+    "losses": ({"structure": "classical", "sigma": 1.0, "n_arms": 3}, {0: -5.0, 1: -3.0}, 1),
     "a line of costs": ({**STRUCTURES["lipschitz"], "goal": "minimize"}, {0: 5.0, 1: 3.0}, 1),
     "a duel": ({"structure": "dueling", "n_items": 3}, {(0, 1): 1}, [0, 0]),
     "items": (
         {
             "structure": "combinatorial",
+            "sigma": 1.0,
             "feedback": "semi_bandit",
             "goal": "minimize",
             "arm_set": "m_sets",
@@ -72,9 +83,13 @@ LEADERS = {
         {(0,): [5.0], (1,): [3.0]},
         [1],
     ),
-    "one arm": ({"structure": "classical", "n_arms": 3}, {2: 1.0}, 2),
-    "one cost": ({"structure": "classical", "n_arms": 3, "goal": "minimize"}, {2: 1.0}, 2),
-    "level arms": ({"structure": "classical", "n_arms": 4}, {2: 1.0, 3: 1.0}, 2),
+    "one arm": ({"structure": "classical", "sigma": 1.0, "n_arms": 3}, {2: 1.0}, 2),
+    "one cost": (
+        {"structure": "classical", "sigma": 1.0, "n_arms": 3, "goal": "minimize"},
+        {2: 1.0},
+        2,
+    ),
+    "level arms": ({"structure": "classical", "sigma": 1.0, "n_arms": 4}, {2: 1.0, 3: 1.0}, 2),
     "one place on a line": (STRUCTURES["unimodal"], {2: -1.0}, 2),
     "one point": (STRUCTURES["lipschitz"], {2: -1.0}, 2),
     "a later duel": ({"structure": "dueling", "n_items": 3}, {(1, 2): 1}, [1, 1]),
@@ -87,6 +102,7 @@ LEADERS = {
     "some items": (
         {
             "structure": "combinatorial",
+            "sigma": 1.0,
             "feedback": "semi_bandit",
             "arm_set": "m_sets",
             "n_items": 4,
@@ -98,6 +114,7 @@ LEADERS = {
     "a smaller set": (
         {
             "structure": "combinatorial",
+            "sigma": 1.0,
             "feedback": "semi_bandit",
             "arms": [[1, 1, 1, 0], [0, 0, 0, 1]],
         },
@@ -105,7 +122,7 @@ LEADERS = {
         1,
     ),
     "a cycle": (
-        {"structure": "unimodal", "edges": [[0, 1], [1, 2], [2, 3], [3, 0]]},
+        {"structure": "unimodal", "sigma": 1.0, "edges": [[0, 1], [1, 2], [2, 3], [3, 0]]},
         {2: -1.0},
         2,
     ),

@@ -8,10 +8,11 @@ import pytest
 from ossb.campaigns import Campaign
 from ossb.campaigns.snapshots import fingerprint
 
-ONE = {"structure": "classical", "n_arms": 1}
-ITEMS = {"structure": "combinatorial", "feedback": "semi_bandit", "arms": [[1, 1]]}
+ONE = {"structure": "classical", "sigma": 1.0, "n_arms": 1}
+ITEMS = {"structure": "combinatorial", "sigma": 1.0, "feedback": "semi_bandit", "arms": [[1, 1]]}
 GRAPH = {  # arm 0 shows both components, arm 1 the second
     "structure": "polytope",
+    "sigma": 1.0,
     "A": [[1, 1]],
     "b": [1.5],
     "reveals": [[0, 1], [1]],
@@ -93,7 +94,7 @@ def test_of_imported_data_the_mean_is_all_there_is(clock):
 
 def test_observations_in_a_memory_are_taken_back_too(clock):
     """What `ids` keeps of exploration rounds does not hold a value that was voided."""
-    keys = {"structure": "linear", "arms": [[1.0, 0.0], [0.0, 1.0]]}
+    keys = {"structure": "linear", "sigma": 1.0, "arms": [[1.0, 0.0], [0.0, 1.0]]}
     campaign = Campaign.open("memory://", "c", instance=keys, policy="ids", clock=clock)
     (first,) = campaign.ask()
     campaign.tell(first.id, 1e6)
@@ -111,7 +112,7 @@ def test_observations_in_a_memory_are_taken_back_too(clock):
 
 
 def test_a_corrected_value_leaves_no_trace_in_a_recovery(clock):
-    keys = {"structure": "linear", "arms": [[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]]}
+    keys = {"structure": "linear", "sigma": 1.0, "arms": [[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]]}
     rng = np.random.default_rng(0)
     campaign = Campaign.open("memory://", "c", instance=keys, policy="end-of-optimism", clock=clock)
     wrong, late = None, 0
@@ -133,7 +134,7 @@ def test_a_corrected_value_leaves_no_trace_in_a_recovery(clock):
 @pytest.mark.parametrize("policy", ["hgl", "dmed", "osub"])
 def test_what_was_concluded_from_a_tell_goes_with_it(policy, clock):
     """All tells taken back, a campaign plays as one that was never told of anything."""
-    keys, rng = {"structure": "unimodal", "n_arms": 3}, np.random.default_rng(0)
+    keys, rng = {"structure": "unimodal", "sigma": 1.0, "n_arms": 3}, np.random.default_rng(0)
     campaign = Campaign.open("memory://", "c", instance=keys, policy=policy, clock=clock)
     ids = []
     for _ in range(300):

@@ -172,3 +172,21 @@ def test_an_error_in_a_list_says_where(ossb, write):
     assert "instances[1]: arms 0 and 1 differ too much" in ossb.err
     assert ossb("bound", path, "--gap", "0") == 2
     assert "ossb: `gap` must lie in (0, 1)" in ossb.err
+
+
+def test_the_noise_is_shown_given_or_not(ossb):
+    keys = "structure = 'classical'\ntheta = [1.0, 0.0]\n"
+    assert ossb("bound", "-", stdin=keys) == 0
+    assert "gaussian with σ = 1" in ossb.out
+    assert ossb("bound", "-", "--json", stdin=keys) == 0
+    assert json.loads(ossb.out)["sigma"] == 1.0
+    play = ("simulate", "-", "--policy", "ucb1", "--horizon", 20, "--trials", 2, "--interpreted")
+    assert ossb(*play, stdin=keys) == 0
+    assert ossb.out.splitlines()[-1] == "gaussian observations with σ = 1"
+    assert ossb(*play, "--json", stdin=keys + "sigma = 0.5\n") == 0
+    assert json.loads(ossb.out)["sigma"] == 0.5
+    bernoulli = keys.replace("[1.0, 0.0]", "[0.5, 0.2]") + "observation = 'bernoulli'\n"
+    assert ossb("bound", "-", "--json", stdin=bernoulli) == 0
+    assert "sigma" not in json.loads(ossb.out)
+    assert ossb(*play, stdin=bernoulli) == 0
+    assert "σ" not in ossb.out

@@ -309,6 +309,7 @@ ROUTES = """
 structure = "combinatorial"
 feedback = "semi_bandit"
 goal = "minimize"
+sigma = 1.0
 arm_set = "paths"
 edges = [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]]
 source = 0
@@ -359,7 +360,7 @@ def test_of_many_arms_the_most_played_are_shown(campaign, tmp_path):
     subsets = tmp_path / "subsets.toml"
     subsets.write_text(
         'structure = "combinatorial"\nfeedback = "semi_bandit"\narm_set = "m_sets"\n'
-        "n_items = 8\nsize = 2\n"
+        "n_items = 8\nsize = 2\nsigma = 1\n"
     )
     assert campaign("create", "pairs", subsets) == 0
     pairs = [[i, j] for j in range(8) for i in range(j)]
@@ -368,3 +369,14 @@ def test_of_many_arms_the_most_played_are_shown(campaign, tmp_path):
     assert campaign("import", "pairs", log) == 0
     assert campaign("show", "pairs") == 0
     assert "and 8 arms played less" in campaign.out
+
+
+def test_a_file_of_gaussian_observations_says_their_noise(campaign, tmp_path):
+    file = tmp_path / "euros.toml"
+    file.write_text('structure = "classical"\nobservation = "gaussian"\nn_arms = 2\n')
+    assert campaign("create", "euros", file) == 2
+    (line,) = campaign.err.splitlines()
+    assert line.startswith("ossb: `sigma` must be given for gaussian observations: ")
+    assert campaign("show", "euros") == 2
+    file.write_text(file.read_text() + "sigma = 15.0\n")
+    assert campaign("create", "euros", file) == 0

@@ -142,7 +142,7 @@ def test_a_campaign_that_is_elsewhere(ossb, tmp_path, monkeypatch):
     assert ossb("campaign", "list", "--json") == 0
     assert ossb.out.strip() == "[]"
     assert list(tmp_path.iterdir()) == []  # what is not there is not made by asking for it
-    (tmp_path / "three.toml").write_text('structure = "classical"\nn_arms = 3\n')
+    (tmp_path / "three.toml").write_text('structure = "classical"\nsigma = 1\nn_arms = 3\n')
     assert ossb("campaign", "create", "headlines", "three.toml") == 0
     assert ossb("campaign", "show", "headline") == 2
     said = "there is no campaign 'headline' in sqlite:///ossb.db: did you mean 'headlines'?"

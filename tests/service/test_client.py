@@ -105,7 +105,7 @@ def test_every_call(scripted, client):
         (200, DECISIONS),
         (201, {"token": "t"}),
     )
-    assert client.create("a", {"structure": "classical"}, "hgl", 3) == {"name": "a"}
+    assert client.create("a", {"structure": "classical", "sigma": 1.0}, "hgl", 3) == {"name": "a"}
     assert client.campaigns() == [{"name": "a"}]
     assert client.campaign("a") == {"name": "a"}
     assert client.tell("a", "0-a", 1) == "recorded"

@@ -163,7 +163,7 @@ def test_what_is_under_way_when_the_server_ends_is_answered(tmp_path):
     store = f"sqlite:///{tmp_path / 'store.db'}"
     server = Server(store, tmp_path / "log", options=("--ask-seconds", "60")).start()
     arms = np.random.default_rng(0).normal(size=(81, 3)).round(3).tolist()
-    instance = {"structure": "linear", "arms": arms}
+    instance = {"structure": "linear", "sigma": 1.0, "arms": arms}
     answers = []
 
     def ask():

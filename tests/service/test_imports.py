@@ -10,6 +10,7 @@ from ossb.errors import InputError
 FIRST = "/v1/campaigns/first"
 WIDE = {
     "structure": "combinatorial",
+    "sigma": 1.0,
     "feedback": "semi_bandit",
     "arm_set": "m_sets",
     "n_items": 60,

@@ -10,7 +10,7 @@ from ossb.campaigns.events import GENESIS
 from ossb.campaigns.storage.memory import MemoryStorage
 from ossb.service.registry import Registry
 
-TWO = {"structure": "classical", "observation": "gaussian", "n_arms": 2}
+TWO = {"structure": "classical", "observation": "gaussian", "sigma": 1.0, "n_arms": 2}
 PAIRS = {
     "structure": "combinatorial",
     "feedback": "semi_bandit",

@@ -329,7 +329,7 @@ def test_a_batch_that_contradicts_itself_names_the_later_tell(campaign):
 @pytest.mark.parametrize(
     ("change", "field"),
     [
-        ({"instance": {"structure": "classical"}}, "instance.theta"),
+        ({"instance": {"structure": "classical", "sigma": 1.0}}, "instance.theta"),
         ({"instance": {**INSTANCE, "name": 1}}, "instance.name"),
         ({"instance": {**INSTANCE, "n_arms": -1}}, "instance.n_arms"),
         ({"policy": {"name": "ossb", "epsilon": -1}}, "policy.epsilon"),
@@ -448,7 +448,7 @@ def test_instances_too_large_for_a_stranger(http):
         {"n_arms": 10**9},
         {"structure": "dueling", "n_items": 10**5},
         {"structure": "combinatorial", "n_items": 1001, **subsets},
-        {"structure": "unimodal", "edges": [[0, 1], [1, 10**12]]},
+        {"structure": "unimodal", "sigma": 1.0, "edges": [[0, 1], [1, 10**12]]},
     ):
         instance = {**INSTANCE, **keys}
         if "structure" in keys:

@@ -83,7 +83,12 @@ def test_ask_tell_show(vans):
 
 @pytest.mark.parametrize("kind", SETS)
 def test_every_set_can_be_shown(http, kind):
-    instance = {"structure": "combinatorial", "feedback": "semi_bandit", "arm_set": kind}
+    instance = {
+        "structure": "combinatorial",
+        "sigma": 1.0,
+        "feedback": "semi_bandit",
+        "arm_set": kind,
+    }
     http.post("/v1/campaigns", {**BODY, "instance": {**instance, **SETS[kind]}})
     for _ in range(4):
         play(http, 4)

@@ -9,14 +9,34 @@ from ossb.service.sizes import check
 @pytest.mark.parametrize(
     ("instance", "field"),
     [
-        ({"structure": "classical", "n_arms": 20_001}, "n_arms"),
-        ({"structure": "classical", "theta": [0.0] * 20_001}, "theta"),
+        ({"structure": "classical", "sigma": 1.0, "n_arms": 20_001}, "n_arms"),
+        ({"structure": "classical", "sigma": 1.0, "theta": [0.0] * 20_001}, "theta"),
         ({"structure": "dueling", "n_items": 151}, "n_items"),
-        ({"structure": "lipschitz", "points": [0.0] * 1_501}, "points"),
-        ({"structure": "combinatorial", "arm_set": "m_sets", "n_items": 9, "size": 1_001}, "size"),
-        ({"structure": "combinatorial", "arm_set": "matchings", "n_left": 101}, "n_left"),
-        ({"structure": "combinatorial", "arm_set": "spanning_trees", "n_nodes": 501}, "n_nodes"),
-        ({"structure": "unimodal", "edges": [[0, 20_000]]}, r"edges\[0\]"),
+        ({"structure": "lipschitz", "sigma": 1.0, "points": [0.0] * 1_501}, "points"),
+        (
+            {
+                "structure": "combinatorial",
+                "sigma": 1.0,
+                "arm_set": "m_sets",
+                "n_items": 9,
+                "size": 1_001,
+            },
+            "size",
+        ),
+        (
+            {"structure": "combinatorial", "sigma": 1.0, "arm_set": "matchings", "n_left": 101},
+            "n_left",
+        ),
+        (
+            {
+                "structure": "combinatorial",
+                "sigma": 1.0,
+                "arm_set": "spanning_trees",
+                "n_nodes": 501,
+            },
+            "n_nodes",
+        ),
+        ({"structure": "unimodal", "sigma": 1.0, "edges": [[0, 20_000]]}, r"edges\[0\]"),
     ],
 )
 def test_what_is_too_large_is_refused_by_name(instance, field):
@@ -26,4 +46,6 @@ def test_what_is_too_large_is_refused_by_name(instance, field):
 
 def test_a_large_number_is_no_size():
     check({"structure": "classical", "n_arms": 20_000, "sigma": 50_000})
-    check({"structure": "lipschitz", "points": [0.0, 1.0], "lipschitz_constant": 30_000})
+    check(
+        {"structure": "lipschitz", "sigma": 1.0, "points": [0.0, 1.0], "lipschitz_constant": 30_000}
+    )

@@ -5,7 +5,7 @@ import pytest
 from ossb.campaigns import Campaign, looking
 from ossb.service.summary import short, summary
 
-TWO = {"structure": "classical", "observation": "gaussian", "n_arms": 2}
+TWO = {"structure": "classical", "observation": "gaussian", "sigma": 1.0, "n_arms": 2}
 
 
 @pytest.fixture

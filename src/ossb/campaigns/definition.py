@@ -21,6 +21,18 @@ from ossb.structures.base import Instance
 LONGEST_NAME = 200
 
 
+class NoSigma(InputError):
+    """A campaign of Gaussian observations whose noise nobody spoke of."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "sigma",
+            "be given for gaussian observations: the standard deviation of one observation about "
+            "its arm's mean, in the unit of the observations; take it from past data of one arm, "
+            "and rather too large than too small",
+        )
+
+
 def label(value: Any, field: str) -> str:
     """A name or key: one line of up to 200 characters that can be seen."""
     found = text(value, field)
@@ -64,6 +76,7 @@ def definition(
 def create(storage: Storage, wanted: dict[str, Any], now: float) -> bool:
     """Enter a new campaign; False where one of this name was entered meanwhile."""
     known: Any = from_dict(wanted["instance"])
+    _refuse_silence(wanted["instance"])
     player = Player(known, wanted["policy"])
     rng = policy_stream(wanted["seed"], instance_key(known.to_dict()), stream(wanted["policy"]), 0)
     content = {
@@ -82,10 +95,24 @@ def create(storage: Storage, wanted: dict[str, Any], now: float) -> bool:
 
 
 def check_same(held: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """``Conflict`` where the campaign of a name has another definition."""
-    for key in ("instance", "policy", "seed"):
-        if held[key] != wanted[key]:
+    """``Conflict`` where the campaign of a name has another definition.
+
+    A campaign from before ``sigma`` had to be given has one of 1, whether it is given now or not.
+    """
+    instance = held["instance"]
+    if "sigma" not in instance and wanted["instance"].get("sigma") == 1:
+        instance = {**instance, "sigma": 1.0}
+    elif "sigma" in instance:
+        _refuse_silence(wanted["instance"])
+    for key, found in (("instance", instance), ("policy", held["policy"]), ("seed", held["seed"])):
+        if found != wanted[key]:
             raise Conflict(f"campaign {held['name']!r} exists with another {key}")
+
+
+def _refuse_silence(instance: Mapping[str, Any]) -> None:
+    """Refuse a σ that is no more than assumed: in another unit arms far apart look settled."""
+    if instance["observation"] == "gaussian" and "sigma" not in instance:
+        raise NoSigma()
 
 
 def stream(chosen: Mapping[str, Any]) -> str:

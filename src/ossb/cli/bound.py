@@ -48,7 +48,7 @@ def bound(
     if json:
         import json as encoder
 
-        content = [answer.to_dict() for answer in bounds]
+        content = [_content(answer) for answer in bounds]
         typer.echo(encoder.dumps(content if is_list else content[0], indent=2, allow_nan=False))
     else:
         from rich.console import Console
@@ -63,12 +63,18 @@ def bound(
             typer.echo(f"wrote {file}", err=json)
 
 
+def _content(answer: "Bound") -> dict[str, Any]:
+    """A bound as JSON, with the σ it is about: one that was left out is 1."""
+    noise = answer.instance.noise
+    return answer.to_dict() if noise is None else {**answer.to_dict(), "sigma": noise}
+
+
 def _title(answer: "Bound") -> "Text":
     from rich.text import Text  # plain text: a name may hold square brackets
 
     instance = answer.instance
     name = f"{instance.name}: " if instance.name else ""
-    noise = f" with σ = {instance.sigma:g}" if instance.observation == "gaussian" else ""
+    noise = "" if instance.noise is None else f" with σ = {instance.noise:g}"
     return Text(f"{name}{instance.kind}, {instance.observation}{noise}")
 
 

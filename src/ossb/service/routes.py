@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from starlette.responses import PlainTextResponse, Response
 
 from ossb.campaigns import Campaign, Conflict, Told, Unknown
+from ossb.campaigns.definition import NoSigma
 from ossb.deadlines import OutOfTime
 from ossb.errors import InputError
 from ossb.fields import integer, number, text
@@ -45,6 +46,8 @@ async def create(call: Call) -> Response:
     known = await call.work(_instance, instance)
     try:
         campaign, made = await call.work(registry.create, name, known, policy, body.get("seed", 0))
+    except NoSigma as error:
+        raise within("instance.", error) from None
     except InputError as error:
         if error.field.partition(".")[0] in ("name", "instance", "policy", "seed"):
             raise

@@ -26,6 +26,8 @@ def card(result: "SimulationResult") -> str:
         rows.append((one.label, mean, spread(float(error), regret.size, ".4g"), median, most))
     name = f"{result.instance.name}: " if result.instance.name else ""
     caption = f"{name}{counted(result.trials, 'trial')} of {counted(result.horizon, 'round')}"
+    if result.instance.noise is not None:
+        caption += f", σ = {result.instance.noise:g}"
     lines = {one.label: (one.checkpoints.tolist(), one.curves.mean(axis=0)) for one in ordered}
     dashed = None
     if result.bound is not None:

@@ -92,6 +92,7 @@ class SimulationResult:
             "horizon": self.horizon,
             "trials": self.trials,
             "seed": self.seed,
+            **({} if self.instance.noise is None else {"sigma": self.instance.noise}),
             "lower_bound": {
                 "value": value,
                 "at_horizon": None if value is None else value * float(np.log(self.horizon)),
@@ -111,6 +112,8 @@ class SimulationResult:
         if self.bound is not None:
             at = self.bound.value * np.log(self.horizon)
             lines.append(f"lower bound C(θ) ln T = {at:.6g}, asymptotically")
+        if self.instance.noise is not None:
+            lines.append(f"gaussian observations with σ = {self.instance.noise:g}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

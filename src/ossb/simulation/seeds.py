@@ -25,6 +25,11 @@ def policy_stream(seed: int, instance: str, policy: str, trial: int) -> np.rando
 
 
 def instance_key(content: dict[str, Any]) -> str:
-    """Digest of what determines an instance; its names and notes do not."""
+    """Digest of what determines an instance; its names and notes do not.
+
+    Nor whether a ``sigma`` of 1 was given or left out.
+    """
     telling = {k: v for k, v in content.items() if k not in ("name", "note", "arm_names")}
+    if telling.get("sigma") == 1:
+        del telling["sigma"]
     return "".join(f"{word:08x}" for word in key("instance", telling))

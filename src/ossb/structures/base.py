@@ -55,7 +55,9 @@ class Instance:
         known = keys_of(cls)  # type: ignore[arg-type]  # classes are hashable
         if not keys.keys() <= known.keys():
             read.check_keys(keys, known, f"a key of {cls.kind}")
-        return super().__new__(cls)
+        instance = super().__new__(cls)
+        instance._set("_has_sigma", "sigma" in keys)
+        return instance
 
     def _read_common(self, n_arms: int | None) -> None:
         """Check the common keys; called first by every structure."""
@@ -77,6 +79,11 @@ class Instance:
             read.names(names, "arm_names", n_arms)
         self._set("arm_names", names)
         _ = self.family  # refuses a bad sigma here
+
+    @property
+    def noise(self) -> float | None:
+        """The σ of Gaussian observations, given or not; None where there is none."""
+        return self.sigma if self.observation == "gaussian" else None
 
     def _set(self, key: str, value: Any) -> None:
         object.__setattr__(self, key, value)
@@ -168,14 +175,19 @@ class Instance:
         return str(list(arm)) if isinstance(arm, tuple) else str(arm)
 
     def to_dict(self) -> dict[str, Any]:
-        """The instance as its file holds it; keys at their defaults are left out."""
+        """The instance as its file holds it; keys at their defaults are left out.
+
+        But not a ``sigma`` that was given: one that was not is no more than assumed.
+        """
         content: dict[str, Any] = {"structure": self.kind}
+        has_sigma = self.noise is not None and self.__dict__["_has_sigma"]
         for item in fields(self):
             value = getattr(self, item.name)
             plain = value.tolist() if isinstance(value, np.ndarray) else value
             if isinstance(plain, tuple):
                 plain = list(plain)
-            if plain is not None and (item.name == "observation" or plain != item.default):
+            said = item.name == "observation" or (item.name == "sigma" and has_sigma)
+            if plain is not None and (said or plain != item.default):
                 content[item.name] = plain
         if not len(self.arm_names):
             content.pop("arm_names", None)
