@@ -75,7 +75,9 @@ def check_certificate(answer, data):
         entry["alternatives"][0]["weight"] = -1.0
     elif corruption == "witness" and entry["alternatives"]:
         key = answer.instance.parameter
-        entry["alternatives"][0]["witness"] = written["bounds"][0]["instance"][key]
+        truth = np.array(written["bounds"][0]["instance"][key])
+        relative = entry["alternatives"][0].get("relative", False)
+        entry["alternatives"][0]["witness"] = (0.0 * truth if relative else truth).tolist()
     elif corruption == "upper":
         entry["upper"] -= step
     else:

@@ -8,7 +8,7 @@ import pytest
 import golden
 from exact_linear import exact_information, exact_lower, rational
 from ossb.errors import CertificationError, InputError
-from ossb.graves_lai.proof import check
+from ossb.graves_lai.proof import check, prove
 from ossb.instances import from_dict
 from ossb.structures import bound
 from ossb.structures.linear import Linear
@@ -62,8 +62,12 @@ def test_the_model_has_the_arms_as_columns():
 
 def test_rates_that_do_not_span_prove_nothing():
     instance = random_instance(4)
-    assert instance.information([(int(instance.others[0]), 1.0)], None) == 0.0
-    assert math.isfinite(instance.information([(int(x), 1.0) for x in instance.others], None))
+    first, every = (
+        [(int(x), 1.0) for x in instance.others[:1]],
+        [(int(x), 1.0) for x in instance.others],
+    )
+    assert prove(instance, first, [], None).information == 0.0
+    assert 0.0 < prove(instance, every, [], None).information < math.inf
 
 
 @pytest.mark.parametrize(
@@ -143,3 +147,18 @@ def test_what_is_beyond_doubles_is_said(keys):
     arms = [[1, 1, 0], [0, 1, 1], [1, 0, 1]]
     with pytest.raises(CertificationError, match="beyond the range of doubles"):
         bound(Linear(arms=arms, phi=phi, sigma=keys.get("sigma", 1.0)))
+
+
+@pytest.mark.parametrize("share", [1e-8, 1e-9, 1e-10, 1e-11, 1e-12])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_near_ties_are_certified(seed, share):
+    """The second arm is within a share of the best one: gaps by subtraction keep few digits."""
+    rng = np.random.default_rng(seed)
+    arms, phi = rng.standard_normal((10, 4)), rng.standard_normal(4)
+    means = arms @ phi
+    first, second = np.argsort(-means)[:2]
+    step = means[first] - means[second] - share * abs(means[first])
+    arms[second] += step * phi / (phi @ phi)
+    answer = bound(Linear(arms=arms, phi=phi))
+    assert answer.gap <= 1e-6
+    assert answer.verify().valid

@@ -10,21 +10,24 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ossb import fields as read
 from ossb.errors import InputError
 from ossb.graves_lai.linear import solve
-from ossb.graves_lai.linear.agreement import disagreement, slips
 from ossb.graves_lai.linear.answer import LEFT, N_RATES, PROVED
 from ossb.graves_lai.linear.certificate import feasible_scale
+from ossb.graves_lai.linear.gaps import exact_gaps
 from ossb.graves_lai.linear.many import answer_many
-from ossb.graves_lai.proof import TOLERANCE, Alternative, Arm, Support
+from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.linear import LinearModel, linear_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.listed import ListedArms
+
+if TYPE_CHECKING:
+    from ossb.graves_lai.exact.linear import Frame
 
 _BEYOND = 1.1  # a witness goes that much further than its confusing parameter
 BLOCK = 2**20  # numbers in the arms of instances that are solved together
@@ -72,6 +75,11 @@ class Linear(ListedArms):
             return np.asarray(self.sign * (self.arms @ self.phi))
 
     @cached_property
+    def gaps(self) -> np.ndarray:
+        """Δ(x); near ties from all digits."""
+        return exact_gaps(self.arms, self.sign * self.phi, self.best)
+
+    @cached_property
     def best(self) -> int:
         leader = int(np.argmax(self.rewards))
         refuse_twins(self, self.arms, leader)
@@ -109,75 +117,48 @@ class Linear(ListedArms):
         if not self.others.size:
             return Bound(self, 0.0, 0.0, [], [])
         found = solve(self.arms, self.best, self.gaps, self.gaps, 0.9 * gap)
-        pushed = [
-            self._alternative(int(arm), self.sign * direction, float(found.weights[arm]))
-            for arm, direction in zip(found.alternatives, found.directions, strict=True)
+        # as differences from φ, which keep their digits near ties; the check makes them exact
+        alternatives = [
+            Alternative(int(arm), delta, _BEYOND * delta, float(found.weights[arm]), relative=True)
+            for arm, delta in zip(found.alternatives, self.sign * found.directions, strict=True)
         ]
-        alternatives = [one for one in pushed if one is not None]
         rates = found.rates * (self.sigma * self.sigma)
         support = [(int(arm), float(rates[arm])) for arm in np.flatnonzero(rates)]
-        proved = self.information(support, None)
-        if proved == math.inf:
+        scale = feasible_scale(self.arms, self.best, self.gaps, found.rates)
+        if scale == 0.0:
             return Bound(self, 0.0, 0.0, [], [])
-        if not proved > 0.0 or not alternatives:
+        if not 0.0 < scale < math.inf or not alternatives:
             return Bound(self, 0.0, math.inf, support, alternatives)
-        support = [(arm, rate / proved) for arm, rate in support]
+        support = [(arm, rate * scale) for arm, rate in support]
         upper = math.fsum(rate * self.gap_of(arm) for arm, rate in support)
-        weights = np.array([alternative.weight for alternative in alternatives])
-        parameters = [alternative.parameter for alternative in alternatives]
-        lower = float(weights.sum() / self.heaviest(parameters, weights))
+        if not upper > 0.0:  # rates below the range of doubles
+            return Bound(self, 0.0, math.inf, support, alternatives)
+        lower = found.lower * (self.sigma * self.sigma)
         return Bound(self, min(lower, upper), upper, support, alternatives)
 
-    def _alternative(self, arm: int, direction: np.ndarray, weight: float) -> Alternative | None:
-        """φ + δ, nudged as rounding asks: unseen by the best arm, and the arm no worse than it.
+    def exact_gap(self, arm: Arm) -> Ball:
+        return self._frame.margins[self.position(arm)]
 
-        None where rounding has taken too much of δ.
-        """
-        top = self.arms[self.best]
-        length = float(top @ top)
-        gap = float(self.gaps[arm])
-        for _ in range(20):
-            if length > 0.0:
-                direction = direction - top * (((self.phi + direction) - self.phi) @ top / length)
-            parameter = self.phi + direction
-            short = -self.advantage(parameter, arm)
-            if not 0.0 < short <= gap:
-                break
-            direction = direction * (1.0 + 2.0 * short / gap)
-        if not short <= TOLERANCE * gap:
-            return None
-        return Alternative(arm, parameter, self.phi + _BEYOND * direction, weight)
+    @property
+    def _frame(self) -> "Frame":
+        from ossb.graves_lai.exact.linear import frame_of  # loads flint
 
-    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        return 0.0
+        return frame_of(self, self.arms, self.phi, self.best, self.sign)
 
-    def disagreement(self, parameter: np.ndarray) -> float:
-        """Beyond what rounding explains, which ``advantage`` and ``heaviest`` make good."""
-        return disagreement(self.arms[self.best], self.phi, parameter)
+    def exact_confusing(self, alternative: Alternative) -> Any:
+        return self._frame.confusing(alternative, self.position(alternative.arm))
 
-    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
-        """At the nearest parameter on which the best arm agrees with the truth, at least."""
-        top = self.arms[self.best]
-        lead = self.arms[self.position(arm)] - top
-        drift = float(np.abs(slips(top, self.phi, parameter, lead)))
-        return float(self.sign * (lead @ parameter)) - drift
+    def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
+        from ossb.graves_lai.exact.linear import heaviest, variance  # loads flint
 
-    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
-        directions = np.array([parameter - self.phi for parameter in parameters])
-        top, arms = self.arms[self.best], self.arms[self.others]
-        drifts = [np.abs(slips(top, self.phi, parameter, arms)) for parameter in parameters]
-        shifts = (np.abs(arms @ directions.T) + np.array(drifts).T) / self.sigma
-        information = (0.5 * shifts * shifts) @ weights
-        return float((information / self.gaps[self.others]).max())
+        frame = self._frame
+        return heaviest(frame, confusing, weights, frame.margins, variance(self.sigma))
 
-    def information(self, support: Support, multipliers: Any) -> float:
-        """1 / max over x of 2σ² z_xᵀ G(η)⁻¹ z_x / Δ_x²."""
-        rates = np.zeros(self.n_arms)
-        for arm, rate in support:
-            rates[self.position(arm)] += rate / (self.sigma * self.sigma)
-        rates[self.best] = 0.0
-        scale = feasible_scale(self.arms, self.best, self.gaps, rates)
-        return math.inf if scale == 0.0 else 1.0 / scale
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
+        from ossb.graves_lai.exact.linear import information, variance  # loads flint
+        from ossb.graves_lai.exact.means import summed
+
+        return information(self._frame, summed(support), variance(self.sigma))
 
 
 @np.errstate(all="ignore")  # what is not finite is not proved
