@@ -30,27 +30,29 @@ def exact_gaps(arms, phi, best, sign=1.0):
 def exact_lower(instance, alternatives):
     """What alternatives prove; None where one of them is not confusing.
 
-    Each stands for the parameter that agrees with the truth on the best arm and differs from the
-    one written in the coordinate of the best arm's largest entry alone.
+    Each stands for its direction's part orthogonal to the best arm, which is not stretched.
     """
     best, sign = instance.best, int(instance.sign)
-    w, axis = reduced(instance.arms, best)
+    rows = [[rational(entry) for entry in arm] for arm in instance.arms]
+    top = rows[best]
+    square = sum(entry * entry for entry in top)
     gaps = exact_gaps(instance.arms, instance.phi, best, sign)
     variance = rational(instance.sigma) ** 2
-    total, price = fmpq(0), [fmpq(0)] * len(w)
+    total, price = fmpq(0), [fmpq(0)] * len(rows)
     for alternative in alternatives:
-        pairs = zip(alternative.parameter, instance.phi, strict=True)
-        move = [sign * (rational(a) - rational(b)) for a, b in pairs]
-        move = [entry for i, entry in enumerate(move) if i != axis]
-        seen = [sum(a * b for a, b in zip(move, row, strict=True)) for row in w]
+        move = [sign * rational(entry) for entry in alternative.parameter]
+        if not alternative.relative:
+            move = [a - sign * rational(b) for a, b in zip(move, instance.phi, strict=True)]
+        if square:
+            along = sum(a * b for a, b in zip(move, top, strict=True)) / square
+            move = [a - along * b for a, b in zip(move, top, strict=True)]
+        seen = [sum(a * b for a, b in zip(move, row, strict=True)) for row in rows]
         if seen[alternative.arm] < gaps[alternative.arm]:
             return None
         weight = rational(alternative.weight)
         total += weight
         price = [p + weight * s * s / 2 / variance for p, s in zip(price, seen, strict=True)]
-    return total / max(
-        p / gap for x, (p, gap) in enumerate(zip(price, gaps, strict=True)) if x != best
-    )
+    return total / max(price[x] / gaps[x] for x in range(len(rows)) if x != best)
 
 
 def exact_information(instance, support):

@@ -172,7 +172,8 @@ def _solve_alike(instances: Sequence[Linear], gap: float) -> list[Bound | None]:
         np.array([instance.sigma for instance in instances]),
         gap,
     )
-    parameters = sign[:, None, None, None] * out.parameters
+    directions = sign[:, None, None] * out.directions
+    witnesses = _BEYOND * directions
     sizes, interval = out.size.tolist(), out.bounds.tolist()
     used = int(out.size[:, N_RATES:].max())
     arms, weights = out.arms[:, :, :used].tolist(), out.weights[:, :, :used].tolist()
@@ -184,7 +185,9 @@ def _solve_alike(instances: Sequence[Linear], gap: float) -> list[Bound | None]:
             found.append(None)
             continue
         alternatives = [
-            Alternative(arms[n][1][k], parameters[n, 0, k], parameters[n, 1, k], weights[n][1][k])
+            Alternative(
+                arms[n][1][k], directions[n, k], witnesses[n, k], weights[n][1][k], relative=True
+            )
             for k in range(confusing)
         ]
         support = list(zip(arms[n][0][:played], weights[n][0][:played], strict=True))

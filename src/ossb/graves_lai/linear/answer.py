@@ -18,9 +18,8 @@ from ossb.graves_lai.linear.enclosure import (
     GAP_LOW,
     GUARD,
     HUGE,
-    MOVE,
-    PARAMETER,
     PLAYED_RATE,
+    ROOT,
     SEEN,
     TRUTH,
     UNIT,
@@ -31,8 +30,8 @@ from ossb.graves_lai.linear.enclosure import (
     proved_cost,
     proved_scale,
     reduce_arms,
-    rough_scale,
     see,
+    whitening,
 )
 from ossb.graves_lai.linear.memory import (
     DESIGN,
@@ -58,9 +57,9 @@ LEFT, PROVED, NOTHING = 0, 1, 2  # left to another way; proved; nothing to tell 
 STATUS, BEST_ARM, N_RATES, N_ALTERNATIVES = range(4)
 EXTREME = 100  # powers of 2 beyond which units are extreme
 FAINT = 1e-100  # rates and bounds of scaled instances lie between this and its inverse
-SPARE = 1e-10  # share of a lower side left for checks that complete an alternative otherwise
+SHARES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-30)  # of the cost, below which a rate may be left out
 PUSHES = 12  # times that an alternative is pushed before it is given up
-BEYOND = 1.1  # a witness goes that much further than its confusing parameter
+FLAT = 1e12  # ratio of squared singular values from which on arms nearly depend on each other
 NEARLY = 1e-10  # what is left of an arm without the best one where it counts as nearly parallel
 
 
@@ -71,7 +70,7 @@ class Answers(NamedTuple):
     bounds: np.ndarray  # (N, 2): lower, upper
     arms: np.ndarray  # int64 (N, 2, most): those with a rate, those of alternatives
     weights: np.ndarray  # (N, 2, most): rates, weights of alternatives
-    parameters: np.ndarray  # (N, 2, most, d): confusing parameters, witnesses
+    directions: np.ndarray  # (N, most, d): from φ to a confusing parameter
 
 
 def answers(count: int, n_arms: int, dimension: int) -> Answers:
@@ -82,7 +81,7 @@ def answers(count: int, n_arms: int, dimension: int) -> Answers:
         np.zeros((count, 2)),
         np.zeros((count, 2, most), np.int64),
         np.zeros((count, 2, most)),
-        np.zeros((count, 2, most, dimension)),
+        np.zeros((count, most, dimension)),
     )
 
 
@@ -146,6 +145,24 @@ def nearly_parallel(best: int, rank: int, arms: np.ndarray, vector: np.ndarray) 
 
 
 @kernel
+def nearly_flat(rank: int, proof: Enclosure) -> bool:
+    """Whether the directions of the arms span less than all of the space, or nearly."""
+    weights, vector, root = proof.arm[FEWER], proof.vector, proof.matrix[ROOT]
+    for x in range(weights.shape[0]):
+        square = 0.0
+        for i in range(rank):
+            square += vector[W, i, x] * vector[W, i, x]
+        weights[x] = 1.0 / square if square > 0.0 else 0.0
+    if not whitening(weights, rank, vector[W], proof.matrix, root):
+        return True
+    inverse = 0.0  # no less than the largest eigenvalue of the inverse
+    for i in range(rank):
+        for j in range(i, rank):
+            inverse += root[i, j] * root[i, j]
+    return not inverse * weights.shape[0] < FLAT
+
+
+@kernel
 def aim(slot: int, x: int, best: int, memory: LinearMemory, out: np.ndarray) -> None:
     """The direction of the alternative that is held for an arm, orthogonal to the best one."""
     coordinates, arms, rank = memory.coordinates[slot], memory.arms, memory.size[slot, RANK]
@@ -171,7 +188,7 @@ def aim(slot: int, x: int, best: int, memory: LinearMemory, out: np.ndarray) -> 
 def confuse(x: int, best: int, rank: int, arms: np.ndarray, proof: Enclosure) -> bool:
     """Push the direction until arm x is proved to be no worse than the best one.
 
-    ``proof.arm[SEEN]`` is what every arm then sees of the parameter; False if there is none.
+    ``proof.arm[SEEN]`` is what every arm then sees of it; False if there is none.
     """
     phi, arm = proof.phi, proof.arm
     gap = arm[GAP_HIGH, x]
@@ -184,9 +201,7 @@ def confuse(x: int, best: int, rank: int, arms: np.ndarray, proof: Enclosure) ->
     for _ in range(PUSHES):
         for i in range(arms.shape[0]):
             phi[DIRECTION, i] *= push
-            phi[PARAMETER, i] = phi[TRUTH, i] + phi[DIRECTION, i]
-            phi[MOVE, i] = phi[PARAMETER, i] - phi[TRUTH, i]  # what is left of the direction
-        reach = see(phi[MOVE], best, rank, arms, proof.vector, arm, x)
+        reach = see(phi[DIRECTION], best, rank, arms, proof.vector, arm, x)
         if reach >= gap:
             return True
         if not reach > 0.5 * gap:
@@ -228,8 +243,7 @@ def prove_lower(
             answer.arms[n, 1, count] = x
             answer.weights[n, 1, count] = weight
             for i in range(arms.shape[0]):
-                answer.parameters[n, 0, count, i] = phi[PARAMETER, i]
-                answer.parameters[n, 1, count, i] = phi[TRUTH, i] + BEYOND * phi[MOVE, i]
+                answer.directions[n, count, i] = phi[DIRECTION, i]
             count += 1
     answer.size[n, N_ALTERNATIVES] = count
     dearest = 0.0
@@ -244,10 +258,20 @@ def prove_lower(
 
 
 @kernel
-def choose_rates(
-    best: int, rank: int, lower: float, gap: float, memory: LinearMemory, proof: Enclosure
-) -> None:
-    """Fill in the rates held, without those that are next to nothing where the gap allows it."""
+def prove_upper(
+    best: int,
+    rank: int,
+    lower: float,
+    gap: float,
+    memory: LinearMemory,
+    proof: Enclosure,
+    n: int,
+    answer: Answers,
+) -> float:
+    """Write the rates of instance n, proved to be feasible; a bound of what they cost.
+
+    Rates that are next to nothing are left out where the gap allows it.
+    """
     held, lists = memory.held[0], memory.lists[0]
     arm, vector, matrix = proof.arm, proof.vector, proof.matrix
     rates, fewer = arm[PLAYED_RATE], arm[FEWER]
@@ -260,44 +284,28 @@ def choose_rates(
         if x != best:
             rates[x] = held[DESIGN, x]
             spent += rates[x] * arm[GAP, x]
-    for x in range(n_arms):
-        if rates[x] * arm[GAP, x] < 1e-30 * spent:
-            rates[x] = 0.0
-    upper = rough_scale(rates, rank, arm, vector, matrix) * spent
-    share = 1e-3
-    for _ in range(5):
-        share *= 0.1
-        cost = 0.0
+    for share in SHARES:
         for x in range(n_arms):
             fewer[x] = rates[x] if rates[x] * arm[GAP, x] > share * spent else 0.0
-            cost += fewer[x] * arm[GAP, x]
-        cost *= rough_scale(fewer, rank, arm, vector, matrix)
-        if cost - lower <= max(0.9 * gap * cost, upper - lower):
-            for x in range(n_arms):
-                rates[x] = fewer[x]
-            return
-
-
-@kernel
-def prove_upper(rank: int, proof: Enclosure, n: int, answer: Answers) -> float:
-    """Write the rates of instance n, proved to be feasible; a bound of what they cost."""
-    rates = proof.arm[PLAYED_RATE]
-    scale = proved_scale(rates, rank, proof.arm, proof.vector, proof.matrix)
-    if not 0.0 < scale < HUGE:
-        return math.inf
-    count = 0
-    for x in range(rates.shape[0]):
-        if rates[x] > 0.0:
-            if count == answer.arms.shape[2]:
-                return math.inf
-            rates[x] *= scale * (1.0 + 4.0 * UNIT)
-            if not FAINT < rates[x] < 1.0 / FAINT:
-                return math.inf
-            answer.arms[n, 0, count] = x
-            answer.weights[n, 0, count] = rates[x]
-            count += 1
-    answer.size[n, N_RATES] = count
-    return proved_cost(rates, proof.arm)
+        scale = proved_scale(fewer, rank, arm, vector, matrix)
+        if not 0.0 < scale < HUGE:
+            continue
+        for x in range(n_arms):
+            fewer[x] *= scale * (1.0 + 4.0 * UNIT)
+        cost = proved_cost(fewer, arm)
+        if not cost - lower <= gap * cost:
+            continue
+        count = 0
+        for x in range(n_arms):
+            if fewer[x] > 0.0:
+                if count == answer.arms.shape[2] or not FAINT < fewer[x] < 1.0 / FAINT:
+                    return math.inf
+                answer.arms[n, 0, count] = x
+                answer.weights[n, 0, count] = fewer[x]
+                count += 1
+        answer.size[n, N_RATES] = count
+        return cost
+    return math.inf
 
 
 @kernel
@@ -318,10 +326,8 @@ def rescale(n: int, power: int, by_phi: int, sigma: float, answer: Answers) -> N
         total += weights[n, 1, e]
     for e in range(size[n, N_ALTERNATIVES]):
         weights[n, 1, e] *= bounds[n, 0] / total
-        for i in range(answer.parameters.shape[3]):
-            for kind in range(2):
-                scaled = answer.parameters[n, kind, e, i]
-                answer.parameters[n, kind, e, i] = math.ldexp(scaled, by_phi)
+        for i in range(answer.directions.shape[2]):
+            answer.directions[n, e, i] = math.ldexp(answer.directions[n, e, i], by_phi)
 
 
 @kernel
@@ -347,7 +353,7 @@ def answer_one(
     rank = reduce_arms(memory.arms, best, proof.vector)
     if rank == 0 or arms.shape[0] == 1:  # one feature, or one arm: there is nothing to tell apart
         return NOTHING
-    if nearly_parallel(best, rank, memory.arms, proof.vector):
+    if nearly_parallel(best, rank, memory.arms, proof.vector) or nearly_flat(rank, proof):
         return LEFT
     resolve(0, best, 0.4 * gap, 1.0, memory)
     if memory.size[0, RANK] != rank:
@@ -355,10 +361,8 @@ def answer_one(
     lower = prove_lower(best, rank, memory, proof, n, answer)
     if not lower > 0.0:
         return LEFT
-    lower -= min(SPARE, 1e-4 * gap) * lower
-    choose_rates(best, rank, lower, 0.9 * gap, memory, proof)
-    upper = prove_upper(rank, proof, n, answer)
-    if not upper - lower <= 0.99 * gap * upper or not FAINT < upper < 1.0 / FAINT:
+    upper = prove_upper(best, rank, lower, 0.99 * gap, memory, proof, n, answer)
+    if not FAINT < upper < 1.0 / FAINT:
         return LEFT
     answer.bounds[n, 0] = lower
     answer.bounds[n, 1] = upper

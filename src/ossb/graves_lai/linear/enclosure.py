@@ -8,6 +8,10 @@ x* are φ + δ with δ_p = −Σ_{i≠p} δ_i x*_i/x*_p, so that ⟨δ, y⟩ = �
 w_i(y) = y_i − x*_i y_p/x*_p.  No basis has to be orthonormal, and w is three operations away from
 the arms.  With W(η) = Σ η_y w(y) w(y)ᵀ, z_xᵀ G(η)⁻¹ z_x = w(x)ᵀ W(η)⁻¹ w(x).
 
+**Gaps** are differences of much larger numbers near ties.  Sums of products are compensated: the
+result of Dot2 (Ogita, Rump and Oishi 2005, section 5) differs from ⟨a, b⟩ by at most
+u |⟨a, b⟩| + γ_n² Σ |a_i b_i|, as if computed with twice the digits.
+
 **Rounding.**  u = 2⁻⁵³, and a sum of n products differs from its exact value by at most
 γ_n = n u/(1 − n u) times the sum of the absolute products (Higham 2002, section 3.1).  Every
 computed number comes with a radius; the factor GUARD and a few operations more in each count
@@ -19,11 +23,14 @@ a factor of the computed W, and if ‖V − I‖ ≤ ρ < 1, by the largest row 
 entry by entry, then V is invertible, and so are S and W, and wᵀ W⁻¹ w = vᵀ V⁻¹ v ≤ |v|²/(1 − ρ)
 (Rump 2010, section 10).  Rates are then multiplied by what makes them feasible, rounded up.
 
-**Lower side.**  An alternative stands for the parameter that differs from it in coordinate p alone
-and agrees with φ on x* exactly.  It is pushed until its arm is proved to be no worse there than
-the best one, and what it lets every arm see is bounded from above.
+**Lower side.**  A direction δ in doubles stands for its part orthogonal to x*,
+δ′ = δ − x* ⟨δ, x*⟩/⟨x*, x*⟩, whose coordinates differ from those of δ by at most |x*_i| times a
+bound of |⟨δ, x*⟩|/⟨x*, x*⟩.  It is pushed until its arm is proved to be no worse under φ + δ′ than
+the best one, and what every arm sees of δ′ is bounded from above.  Exact checks make it as long
+as the tie asks, which can only prove more.
 
 References: N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, SIAM 2002.
+T. Ogita, S. M. Rump, S. Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005.
 S. M. Rump, Verification methods: rigorous results using floating-point arithmetic, Acta
 Numerica 19, 2010.
 """
@@ -41,6 +48,8 @@ GUARD = 1.01
 TINY = 1e-280
 LEAST = 1e-40  # gaps below this, in units of the scaled numbers, have no squares
 HUGE = 1e280
+SPLIT = 2.0**27 + 1.0
+TIE = 4e-13  # gaps below this share of the terms they are made of are looked at closely
 NEAR = 1e-12  # distance from the identity that is not worth improving
 
 # Rows of Enclosure.arm.
@@ -49,8 +58,8 @@ GAP_LOW, GAP_HIGH, GAP, PLAYED_RATE, FEWER, SEEN = range(6)
 W, W_RADIUS, V, V_RADIUS = range(4)
 # Matrices of Enclosure.matrix.
 FACTOR, ROOT, OFF = range(3)
-# Rows of Enclosure.phi: φ, a direction δ, the double next to φ + δ, and what it differs by from φ.
-TRUTH, DIRECTION, PARAMETER, MOVE = range(4)
+# Rows of Enclosure.phi.
+TRUTH, DIRECTION = range(2)
 
 
 class Enclosure(NamedTuple):
@@ -59,7 +68,7 @@ class Enclosure(NamedTuple):
     arm: np.ndarray  # (6, K)
     vector: np.ndarray  # (4, d, K)
     matrix: np.ndarray  # (3, d, d)
-    phi: np.ndarray  # (4, d)
+    phi: np.ndarray  # (2, d)
 
 
 def enclosure(n_arms: int, dimension: int) -> Enclosure:
@@ -68,30 +77,50 @@ def enclosure(n_arms: int, dimension: int) -> Enclosure:
         np.zeros((6, n_arms)),
         np.zeros((4, dimension, n_arms)),
         np.zeros((3, dimension, dimension)),
-        np.zeros((4, dimension)),
+        np.zeros((2, dimension)),
     )
 
 
 @kernel
-def enclose_gaps(arms: np.ndarray, phi: np.ndarray, best: int, arm: np.ndarray) -> bool:
-    """Fill in bounds of ⟨φ, x* − x⟩; False unless every other arm is proved to be worse.
+def rest_of_sum(a: float, b: float, total: float) -> float:
+    """What rounding took from a + b (Knuth's TwoSum)."""
+    part = total - a
+    return (a - (total - part)) + (b - part)
 
-    The difference of two features has a relative error of u, and their product with φ, of which
-    d are added, another: γ_(d + 1) at most.
-    """
+
+@kernel
+def rest_of_product(a: float, b: float, product: float) -> float:
+    """What rounding took from a · b (Dekker's TwoProduct, by halves of 26 bits)."""
+    shifted = SPLIT * a
+    high_a = shifted - (shifted - a)
+    low_a = a - high_a
+    shifted = SPLIT * b
+    high_b = shifted - (shifted - b)
+    low_b = b - high_b
+    return low_a * low_b - (((product - high_a * high_b) - low_a * high_b) - high_a * low_b)
+
+
+@kernel
+def enclose_gaps(arms: np.ndarray, phi: np.ndarray, best: int, arm: np.ndarray) -> bool:
+    """Fill in bounds of ⟨φ, x* − x⟩; False unless every other arm is proved to be worse."""
     dimension, n_arms = arms.shape
-    unit = GUARD * (dimension + 4) * UNIT
+    unit = GUARD * (2 * dimension + 4) * UNIT
     for x in range(n_arms):
-        gap, size = 0.0, 0.0
-        for i in range(dimension):
-            term = phi[i] * (arms[i, best] - arms[i, x])
-            gap += term
+        gap, rest, size = 0.0, 0.0, 0.0
+        for i in range(2 * dimension):
+            left = phi[i // 2]
+            right = arms[i // 2, best] if i % 2 == 0 else -arms[i // 2, x]
+            term = left * right
+            total = gap + term
+            rest += rest_of_sum(gap, term, total) + rest_of_product(left, right, term)
+            gap = total
             size += abs(term)
-        radius = unit * size + TINY
+        gap += rest
+        radius = unit * unit * size + TINY
         arm[GAP, x] = gap
         arm[GAP_LOW, x] = gap - radius - 4.0 * UNIT * gap
         arm[GAP_HIGH, x] = gap + radius + 4.0 * UNIT * gap
-        if x != best and not arm[GAP_LOW, x] > LEAST:
+        if x != best and not arm[GAP_LOW, x] > max(LEAST, TIE * size):
             return False
     for row in (GAP, GAP_LOW, GAP_HIGH):
         arm[row, best] = 0.0
@@ -168,27 +197,6 @@ def whiten_again(rates: np.ndarray, rank: int, vector: np.ndarray, matrix: np.nd
         for j in range(i, rank):
             root[i, j] = product[i, j]
     return True
-
-
-@kernel
-def rough_scale(
-    rates: np.ndarray, rank: int, arm: np.ndarray, vector: np.ndarray, matrix: np.ndarray
-) -> float:
-    """About the factor that makes these rates feasible; infinite if none does."""
-    root = matrix[ROOT]
-    if not whitening(rates, rank, vector[W], matrix, root):
-        return math.inf
-    largest = 0.0
-    for x in range(rates.shape[0]):
-        length = 0.0
-        for i in range(rank):
-            entry = 0.0
-            for j in range(i + 1):
-                entry += root[j, i] * vector[W, j, x]
-            length += entry * entry
-        if arm[GAP, x] > 0.0:
-            largest = max(largest, 2.0 * length / (arm[GAP, x] * arm[GAP, x]))
-    return largest
 
 
 @kernel
@@ -298,25 +306,35 @@ def see(
     arm: np.ndarray,
     aim: int,
 ) -> float:
-    """Fill in a bound of |⟨δ, y⟩| for every arm y; one of ⟨δ, aim⟩ from below.
-
-    Of δ, as computed with one rounding, coordinate p is not looked at: it follows from the others.
-    """
+    """Fill in a bound of |⟨δ′, y⟩| for every arm y; one of ⟨δ′, aim⟩ from below."""
     dimension, n_arms = arms.shape
     axis = 0
+    along, size, square = 0.0, 0.0, 0.0
     for i in range(dimension):
         if abs(arms[i, best]) > abs(arms[axis, best]):
             axis = i
-    unit = GUARD * (rank + 5) * UNIT
+        term = direction[i] * arms[i, best]
+        along += term
+        size += abs(term)
+        square += arms[i, best] * arms[i, best]
+    unit = GUARD * (dimension + 6) * UNIT
+    share = 0.0
+    if rank < dimension:  # x* is not 0
+        if square < 1e-200:  # its squares may have been lost
+            return -1.0
+        share = GUARD * (abs(along) + unit * size + TINY) / square
     reach = 0.0
     for x in range(n_arms):
         seen, size, radius = 0.0, 0.0, 0.0
         place = 0
         for i in range(dimension):
             if i != axis or rank == dimension:
-                seen += direction[i] * vector[W, place, x]
-                size += abs(direction[i]) * abs(vector[W, place, x])
-                radius += abs(direction[i]) * vector[W_RADIUS, place, x]
+                entry = vector[W, place, x]
+                seen += direction[i] * entry
+                size += abs(direction[i]) * abs(entry)
+                moved = share * abs(arms[i, best])
+                radius += (abs(direction[i]) + moved) * vector[W_RADIUS, place, x]
+                radius += moved * abs(entry)
                 place += 1
         radius = GUARD * radius + unit * size + TINY
         arm[SEEN, x] = (abs(seen) + radius) * (1.0 + 4.0 * UNIT)
