@@ -68,6 +68,13 @@ class Kernel(Generic[P, R]):
         """Interpreted until compiled code pays and is at hand; see ``ossb.quick``."""
         return Quick(self)
 
+    def run_as(self, compiled: bool | None) -> Callable[P, R]:
+        """How to call it: compiled, interpreted, or (None) whichever is quicker by now."""
+        if compiled is None:
+            quick: Any = self.quick
+            return quick
+        return self.compiled if compiled else self.function
+
     def is_compiled(self, *args: P.args, **kwargs: P.kwargs) -> bool:
         """Whether ``compiled`` with such arguments would start at once."""
         from ossb._numba import is_compiled

@@ -1,7 +1,7 @@
 """One-off solves: the program at one parameter, interpreted where small, compiled where large."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ossb.graves_lai.glm.space import (
     space,
 )
 from ossb.graves_lai.glm.working_set import clear, first_sets, read_means
-from ossb.kernels import Kernel, kernel
+from ossb.kernels import kernel
 
 _WORTH_COMPILING = 30_000  # arms × (d − 1)²: about ten seconds interpreted, a cold compilation
 
@@ -81,18 +81,18 @@ def solve(
     link
         The family observed: LOGISTIC, LOG or IDENTITY of ``links``.
     compiled
-        Whether to run compiled; decided by size where not given.
+        Whether to run compiled; where not given, if that is large, or at hand after a few calls.
     """
     n_arms, dimension = arms.shape
-    if compiled is None:
-        compiled = n_arms * (dimension - 1) ** 2 > _WORTH_COMPILING
+    if compiled is None and n_arms * (dimension - 1) ** 2 > _WORTH_COMPILING:
+        compiled = True
     workspace = space(n_arms, dimension)
     workspace.by_arm[INDEX] = index
     workspace.by_arm[COST] = costs
     workspace.by_arm[MARGIN] = index[best] - index
     pulls = np.zeros((1, workspace.work.shape[1] + 1))
-    ready, run = _way(prepare, compiled), _way(generate, compiled)
-    rank, n, m = ready(link, np.ascontiguousarray(arms), best, workspace)
+    run = generate.run_as(compiled)
+    rank, n, m = prepare.run_as(compiled)(link, np.ascontiguousarray(arms), best, workspace)
     upper = lower = 0.0
     if rank:
         _, _, upper, lower = run(link, n, m, gap, math.inf, 0.0, rank, workspace, pulls)
@@ -112,7 +112,3 @@ def solve(
         open_arms=open_arms,
         most_confusing=workspace.vectors[DIRECTION, open_arms, :rank] @ frame,
     )
-
-
-def _way(function: Kernel, compiled: bool) -> Any:
-    return function.compiled if compiled else function

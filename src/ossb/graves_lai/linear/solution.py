@@ -63,17 +63,18 @@ def solve(
     gap
         Relative gap to certify.
     compiled
-        Run compiled code; by default only where interpreting would take seconds.
+        Run compiled code; by default where interpreting would take seconds, and where it is at
+        hand after a few calls.
     """
     arms = np.ascontiguousarray(arms, np.float64)
     costs = np.array(costs, np.float64)
     margins = np.array(margins, np.float64)
     check(arms, best, costs, margins, gap)
     memory, margin_unit = posed(arms, best, costs, margins)
-    if compiled is None:
-        compiled = interpreted_seconds(memory) > PATIENCE
+    if compiled is None and interpreted_seconds(memory) > PATIENCE:
+        compiled = True
     # Half of what is asked, so that the bounds recomputed from the arms are close enough too.
-    (resolve.compiled if compiled else resolve)(0, best, 0.5 * gap, 1.0, memory)
+    resolve.run_as(compiled)(0, best, 0.5 * gap, 1.0, memory)
     if memory.size[0, RANK] == 0:
         nothing = np.zeros(arms.shape[0])
         none = np.zeros(0, np.int64)

@@ -53,8 +53,8 @@ def solve(matrix: np.ndarray, costs: np.ndarray, compiled: bool | None = None) -
     costs
         c, the gaps.
     compiled
-        Whether to run compiled.  Left out, small programs run interpreted and large ones
-        through HiGHS: neither waits for a compiler.
+        Whether to run compiled.  Left out, small programs run interpreted until compiled code is
+        at hand, and large ones through HiGHS: neither waits for a compiler.
     """
     matrix, costs = _checked(matrix, costs)
     n = costs.size
@@ -67,10 +67,10 @@ def solve(matrix: np.ndarray, costs: np.ndarray, compiled: bool | None = None) -
             return answer
         compiled = True
     memory = _laid_out(matrix, costs)
-    (cold.compiled if compiled else cold)(memory)
+    cold.run_as(compiled)(memory)
     answer = certified(matrix, costs, memory.vectors[SPEND] / costs, memory.vectors[PRICES])
     if answer.gap > OPTIMAL:  # pivots add up rounding: factor the last basis anew
-        (repair.compiled if compiled else repair)(memory, 4 * n + 20)
+        repair.run_as(compiled)(memory, 4 * n + 20)
         again = certified(matrix, costs, memory.vectors[SPEND] / costs, memory.vectors[PRICES])
         answer = min(answer, again, key=lambda solution: solution.gap)
     return answer._replace(

@@ -100,7 +100,7 @@ class _Working:
             work.by_row_item[MEMBER, self._places(arm), x] = 1.0
             work.by_row[NEED, x] = self.best - reward(self.phi, arm)
         work.by_column[V] = 1.0
-        run = minimize.compiled if p > INTERPRETED_ITEMS else minimize
+        run = minimize.run_as(True if p > INTERPRETED_ITEMS else None)
         run(GaussianItems(self.sigma), work, p, n, m, gap, 0.0, 0.5)
         self.gaps, self.rates = gaps, work.by_column[BEST_V] / gaps
         self.y = work.by_row[BEST_Y].copy()

@@ -39,7 +39,8 @@ def solve(
     gap
         Relative gap to certify.
     compiled
-        Whether to run the compiled kernels; by default only for large problems.
+        Whether to run the compiled kernels; by default for large problems, and where they are
+        at hand after a few calls.
     items
         How items are observed; Gaussian with unit variance by default.
     """
@@ -48,8 +49,8 @@ def solve(
     check_arms(arms, phi)
     if items is None:
         items = GaussianItems(1.0)
-    if compiled is None:
-        compiled = arms.size > INTERPRETED_SIZE or arms.shape[1] > INTERPRETED_ITEMS
+    if compiled is None and (arms.size > INTERPRETED_SIZE or arms.shape[1] > INTERPRETED_ITEMS):
+        compiled = True
     units = units_of(items, phi, gaps_to(arms, phi, int(np.argmax(arms @ phi))))
     refuse_edges(arms, phi / units.mean, units.items)
     try:
@@ -74,11 +75,11 @@ def solve(
 
 
 def solve_in_units(
-    arms: np.ndarray, phi: np.ndarray, gap: float, compiled: bool, items: ItemFamily
+    arms: np.ndarray, phi: np.ndarray, gap: float, compiled: bool | None, items: ItemFamily
 ) -> SemiBanditSolution:
     """The same, as the numbers stand."""
     memory = start(arms, items, 0.5 * gap)
-    (rates.compiled if compiled else rates)(arms, phi, 0.0, memory, np.empty(arms.shape[0]))
+    rates.run_as(compiled)(arms, phi, 0.0, memory, np.empty(arms.shape[0]))
     return certify(arms, phi, memory, gap)
 
 
