@@ -33,6 +33,7 @@ def trial(instance, name, parameters, horizon, timing, compiled):
         noise,
         timing,
         compiled,
+        name,
     )
     return [*tally, *leaves(memory), *course, rng.random(1), noise.random(1)]
 

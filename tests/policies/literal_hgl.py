@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 EXPLOIT, ESTIMATE, EXPLORE = 0, 1, 2
-LEAST_VARIANCE = {"bernoulli": 1e-12, "poisson": 1e-12, "exponential": 1e-12}
+LEAST_VARIANCE = {"bernoulli": 1e-12, "poisson": 1e-12, "exponential": 1e-300}
 
 
 class Alternative(NamedTuple):
@@ -272,12 +272,21 @@ def linear_look(arms, sigma, b, rewards, inverse):
 
 
 def duel_of_every_item(instance, tally):
-    """Items two by two; until something is told, the least played of these duels."""
-    n = instance.n_items
+    """The first two items that had no duel, the last one with a neighbour.
+
+    Until something is told, the least played of the duels of neighbours.
+    """
+    n, pairs = instance.n_items, instance.pairs
+    held = [(i, k) for arm, (i, k) in enumerate(pairs) if tally.plays[arm] and i != k]
+    met = {item for pair in held for item in pair}
+    alone = [item for item in range(n) if item not in met]
+    if len(alone) >= 2:
+        return pairs.index((alone[0], alone[1]))
+    if alone:
+        return pairs.index(tuple(sorted((alone[0], alone[0] - 1 if alone[0] else 1))))
     first = [(i, i + 1) if i + 1 < n else (i - 1, i) for i in range(0, n, 2)]
-    arms = [instance.pairs.index(pair) for pair in first]
-    least = min(arms, key=lambda arm: tally.plays[arm])
-    return least if tally.plays[least] == 0 or tally.clock[0] == 0 else None
+    arms = [pairs.index(pair) for pair in first]
+    return min(arms, key=lambda arm: tally.plays[arm]) if tally.clock[0] == 0 else None
 
 
 def smoothed(mean, count):

@@ -31,7 +31,8 @@ def literal(instance, horizon, seed):
     world, arms, rounds = Literal(instance, seed), np.array(SETS), []
     rng, sign = np.random.default_rng(seed + 1), instance.sign
     for _ in range(horizon):
-        leader = int(np.argmax(arms @ world.means))
+        prior = 0.0 if instance.observation == "gaussian" else 0.5 * sign
+        leader = int(np.argmax(arms @ np.where(world.counts > 0, world.means, prior)))
         fresh = arms @ (world.counts == 0)
         if instance.observation == "gaussian" and fresh.max() > 0:
             rounds.append((int(np.argmax(fresh)), ESTIMATE))

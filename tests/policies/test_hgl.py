@@ -119,6 +119,12 @@ def random_tally(instance, seed):
         tally.counts[one], tally.means[one] = tally.counts[other], tally.means[other]
     if seed % 4 == 0:
         tally.pending[:] = rng.integers(0, 4, n)
+    if instance.kind == "dueling" and seed % 5 == 0:  # items that had no duel
+        alone = rng.integers(instance.n_items, size=1 + seed % 2)
+        for pair, components in zip(instance.pairs, instance.reveals(), strict=True):
+            if np.isin(pair, alone).any():
+                for part in (tally.counts, tally.means, tally.pending):
+                    part[components] = 0
     for x, components in enumerate(instance.reveals()):
         shown = (tally.counts + tally.pending)[components]
         tally.plays[x] = shown.min() if len(components) else rng.integers(most)

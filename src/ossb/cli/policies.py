@@ -20,6 +20,7 @@ def policies(
             "parameters": dict(kind.parameters),
             "structures": list(kind.structures),
             "reference": kind.reference,
+            "breaks": dict(kind.breaks),
         }
         for kind in POLICIES.values()
     ]
@@ -39,6 +40,7 @@ def policies(
                     "parameters": ", ".join(f"{k}={v}" for k, v in kind.parameters.items()),
                     "structures": ", ".join(kind.structures),
                     "reference": kind.reference,
+                    "breaks": "; ".join(f"{name}: {why}" for name, why in kind.breaks.items()),
                 },
             )
             for kind in POLICIES.values()

@@ -47,7 +47,7 @@ class Family(Protocol):
         """What a policy divides by: the variance, and more than 0 at the ends of the means."""
         ...
 
-    def yardstick(self) -> float:
+    def yardstick(self, mean: float) -> float:
         """What observations are counted in, for differences that are taken for none."""
         ...
 

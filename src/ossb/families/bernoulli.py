@@ -99,7 +99,7 @@ class Bernoulli(NamedTuple):
     def positive_variance(self, mean: float) -> float:
         return max(self.variance(mean), LEAST_VARIANCE)
 
-    def yardstick(self) -> float:
+    def yardstick(self, mean: float) -> float:
         return 1.0
 
     def lowest(self) -> float:
@@ -141,7 +141,7 @@ class Bounded(NamedTuple):
     def positive_variance(self, mean: float) -> float:
         return max(self.variance(mean), LEAST_VARIANCE)
 
-    def yardstick(self) -> float:
+    def yardstick(self, mean: float) -> float:
         return 1.0
 
     def lowest(self) -> float:

@@ -9,7 +9,7 @@ from ossb.families.excess import excess, log_ratio, quotient
 from ossb.kernels import kernel
 from ossb.records import record
 
-LEAST_VARIANCE = 1e-12  # where only very short times were shown
+LEAST_VARIANCE = 1e-300  # of times whose squares doubles do not hold, and before the first
 
 
 @kernel
@@ -52,8 +52,8 @@ class Exponential(NamedTuple):
     def positive_variance(self, mean: float) -> float:
         return max(self.variance(mean), LEAST_VARIANCE)
 
-    def yardstick(self) -> float:
-        return 1.0
+    def yardstick(self, mean: float) -> float:
+        return math.sqrt(self.positive_variance(mean))  # the unit of times is the user's
 
     def lowest(self) -> float:
         return 0.0 if self.sign > 0.0 else -math.inf

@@ -38,7 +38,7 @@ class Gaussian(NamedTuple):
         """The variance, whatever the unit; what a policy divides by."""
         return max(self.sigma * self.sigma, LEAST_VARIANCE)
 
-    def yardstick(self) -> float:
+    def yardstick(self, mean: float) -> float:
         """What observations are counted in, for differences that are taken for none."""
         return self.sigma
 

@@ -53,7 +53,7 @@ class Poisson(NamedTuple):
     def positive_variance(self, mean: float) -> float:
         return max(self.variance(mean), LEAST_VARIANCE)
 
-    def yardstick(self) -> float:
+    def yardstick(self, mean: float) -> float:
         return 1.0
 
     def lowest(self) -> float:

@@ -130,17 +130,34 @@ class DuelingModel(NamedTuple):
         )
 
     def unseen(self, tally: Tally) -> int:
-        """A duel for every item first: before any is told, the leader is nobody's choice."""
+        """A duel for every item first: before any is told, the leader is nobody's choice.
+
+        Of items that had none, the first two; until something is told, neighbours in turns.
+        """
+        lonely = -1
+        for i in range(self.n_items):
+            if not self.has_met(i, tally):
+                if lonely >= 0:
+                    return pair_position(lonely, i, self.n_items)
+                lonely = i
+        if lonely >= 0 and self.n_items > 1:
+            return pair_position(lonely, lonely - 1 if lonely > 0 else 1, self.n_items)
         least = -1
-        for i in range(0, self.n_items, 2):
-            j = i + 1 if i + 1 < self.n_items else i - 1
-            if j >= 0:
-                arm = pair_position(i, j, self.n_items)
-                if least < 0 or tally.plays[arm] < tally.plays[least]:
-                    least = arm
-        if least < 0 or tally.plays[least] == 0 or tally.clock[0] == 0:
-            return least
-        return -1
+        if tally.clock[0] == 0:
+            for i in range(0, self.n_items, 2):
+                j = i + 1 if i + 1 < self.n_items else i - 1
+                if j >= 0:
+                    arm = pair_position(i, j, self.n_items)
+                    if least < 0 or tally.plays[arm] < tally.plays[least]:
+                        least = arm
+        return least
+
+    def has_met(self, i: int, tally: Tally) -> bool:
+        """Whether an item was in a duel with another."""
+        for k in range(self.n_items):
+            if k != i and tally.plays[pair_position(i, k, self.n_items)] > 0:
+                return True
+        return False
 
     def informative(self, place: int) -> int:
         return self.informative_arms[place] if place < self.informative_arms.shape[0] else -1

@@ -22,7 +22,6 @@ from ossb.models.improvement import DECIDED, improvement
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 
-AGREE = 1e-12  # parameters this close on an arm are the same there
 FAR_AHEAD = 1e6  # rounds that a play in the opening is bought for, at least
 
 
@@ -61,6 +60,8 @@ class FiniteModel(NamedTuple):
         Rates c(x) of each.
     opening
         Rounds of the opening.
+    closeness
+        Parameters this close on an arm are the same there, in the unit of rewards.
     """
 
     family: Family
@@ -70,6 +71,7 @@ class FiniteModel(NamedTuple):
     best: Ints  # (n_parameters,)
     table: Floats  # (n_parameters, n_arms)
     opening: float
+    closeness: float
 
     def start(self) -> FiniteMemory:
         n, size = self.n_arms, self.parameters.shape[0]
@@ -132,7 +134,7 @@ class FiniteModel(NamedTuple):
         for k in range(self.parameters.shape[0]):
             same = True
             for x in range(self.n_arms):
-                if abs(means[x] - self.parameters[k, x]) > AGREE * (1.0 + abs(means[x])):
+                if abs(means[x] - self.parameters[k, x]) > self.closeness:
                     same = False
             if same:
                 return k
@@ -155,12 +157,12 @@ class FiniteModel(NamedTuple):
     def is_best(self, k: int, x: int) -> bool:
         """Whether an arm is best under a parameter, alone or in a tie, which contradicts none."""
         top = self.parameters[k, self.best[k]]
-        return self.parameters[k, x] >= top - AGREE * (1.0 + abs(top))
+        return self.parameters[k, x] >= top - self.closeness
 
     def agree(self, k: int, chosen: int, x: int) -> bool:
         """Whether two parameters are the same on an arm."""
         apart = abs(self.parameters[k, x] - self.parameters[chosen, x])
-        return apart <= AGREE * (1.0 + abs(self.parameters[chosen, x]))
+        return apart <= self.closeness
 
     def doubt(self, tally: Tally, memory: FiniteMemory, order: np.ndarray, out: np.ndarray) -> None:
         """An arm that is best under no parameter is out of the question.

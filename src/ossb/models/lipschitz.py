@@ -112,6 +112,7 @@ class LipschitzModel(NamedTuple):
         for x in range(self.n_arms):
             memory.centres[x] = tally.means[x]
             memory.weights[x] = float(tally.counts[x])
+        fill_untold(tally.counts, memory.centres)
         self.estimate_means(memory)
         return self.lead(memory)
 

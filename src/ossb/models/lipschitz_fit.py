@@ -8,6 +8,7 @@ piecewise linear function; in other metrics by coordinate ascent on the multipli
 (Hildreth, 1957).
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -154,8 +155,9 @@ def bent(family: Family, mean: float, away: float, variance: float) -> float:
     The variance is at most quadratic in the mean, so its central difference is its slope.  At
     least 1, no step goes beyond the mean observed, even where the divergence is not convex.
     """
-    slope = 5.0 * (family.variance(mean + 0.1) - family.variance(mean - 0.1))
-    return min(max(1.0 - away * slope / variance, 1.0), 3.0)
+    beside = math.sqrt(variance)  # whatever the unit
+    rise = family.variance(mean + beside) - family.variance(mean - beside)
+    return min(max(1.0 - 0.5 * away / beside * rise / variance, 1.0), 3.0)
 
 
 @kernel
@@ -191,6 +193,8 @@ def fit_lipschitz(
         for x in range(n):
             theta[x] = means[x]
         return
+    for x in range(n):  # what is held may be of other data, or of none
+        theta[x] = min(max(theta[x], low), high)
     tolerance = SETTLED_STEP * max(high - low, 1e-300)
     on_line = spacing.shape[0] == n - 1
     for _ in range(REWEIGHTINGS):

@@ -1,7 +1,7 @@
 """What a policy is, and what is known of one before it is made."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from numpy.random import Generator
@@ -47,6 +47,9 @@ class Kind:
         Says why its defaults do not fit an instance that others of its parameters fit.
     remembers
         Whether its memory holds more than work saved, such as a plan or the arms left.
+    breaks
+        The symmetries that its own definition does not keep, each with why; a family or structure
+        in brackets, as in "units (exponential)", says where alone.
     """
 
     name: str
@@ -58,6 +61,15 @@ class Kind:
     suits: Callable[[Instance], str | None] = lambda instance: None
     remembers: bool = False
     switches: tuple[str, ...] = ()
+    breaks: Mapping[str, str] = field(default_factory=dict)
+
+
+def broken(kind: Kind, symmetry: str, instance: Instance) -> str | None:
+    """Why a policy need not keep a symmetry on an instance; None where it must."""
+    for key in (symmetry, f"{symmetry} ({instance.observation})", f"{symmetry} ({instance.kind})"):
+        if key in kind.breaks:
+            return kind.breaks[key]
+    return None
 
 
 def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters: Any) -> Any:

@@ -44,6 +44,13 @@ def draw_items(sigma: float, sign: float, tally: Tally, out: np.ndarray, rng: Ge
             out[i] = sign * rng.beta(ones + 1.0, count - ones + 1.0)
 
 
+@kernel
+def known_means(sign: float, tally: Tally, out: np.ndarray) -> None:
+    """The means told; of items in [0, 1] never told of, that of the prior."""
+    for i in range(out.shape[0]):
+        out[i] = tally.means[i] if tally.counts[i] > 0 else 0.5 * sign
+
+
 @record
 class CombinatorialThompson(NamedTuple):
     """Posterior draws item by item, on listed arms.
@@ -74,9 +81,10 @@ class CombinatorialThompson(NamedTuple):
             first = uncovered(self.starts, self.members, tally)
             if first >= 0:
                 return Decision(first, ESTIMATE)
+        known_means(self.sign, tally, memory.scores)
+        leader = heaviest(self.starts, self.members, memory.scores)
         draw_items(self.sigma, self.sign, tally, memory.scores, rng)
         arm = heaviest(self.starts, self.members, memory.scores)
-        leader = heaviest(self.starts, self.members, tally.means)
         return Decision(arm, EXPLOIT if arm == leader else EXPLORE)
 
 
@@ -96,8 +104,10 @@ class ImplicitThompson:
         if fresh is not None:
             return Decision(memory.table.place(fresh), ESTIMATE)
         scores = np.zeros(tally.means.size)
+        known_means(self.sign, tally, scores)
+        leader = self.arm_set.maximize(scores)
         draw_items(self.sigma, self.sign, tally, scores, rng)
-        arm, leader = self.arm_set.maximize(scores), self.arm_set.maximize(tally.means)
+        arm = self.arm_set.maximize(scores)
         return Decision(memory.table.place(arm), EXPLOIT if arm == leader else EXPLORE)
 
 

@@ -8,7 +8,8 @@ be played any more in this turn joins the next one if
 That is ``threshold="ratio"``, which Garivier and Cappé (2011) call DMED+; ``threshold="time"`` is
 ln n alone, which they call DMED.  The paper's divergence is that from the empirical law to the
 laws on [0, 1] of a larger mean; here it is that of the family, and for bounded observations the
-Bernoulli one, which is smaller.
+Bernoulli one, which is smaller.  Within a turn arms come in the order of their numbers: to number
+them otherwise changes what is known when each is played.
 """
 
 import math
@@ -84,4 +85,5 @@ DMED = Kind(
     reference="Honda and Takemura (2010)",
     fits=reward_is_observed,
     remembers=True,
+    breaks={"relabelling": "arms of a turn are played in the order of their numbers"},
 )

@@ -234,4 +234,5 @@ E4_KIND = Kind(
     reference="Ren, Jin and Xu (2024)",
     fits=shows_one_value,
     remembers=True,
+    breaks={"relabelling": "arms of a batch are played in the order of their numbers"},
 )

@@ -237,4 +237,5 @@ IDS = Kind(
     reference="Kirschner, Lattimore, Vernade and Szepesvári (2021)",
     fits=shows_one_value,
     remembers=True,
+    breaks={"units": "norm, the bound on the length of the parameter, has the unit of rewards"},
 )

@@ -50,7 +50,7 @@ def upper_mean(family: Family, mean: float, level: float, floor: float) -> float
         step = q - excess / slope if slope > 0.0 else high
         if not low < step < high:
             step = 0.5 * (low + high) if high < math.inf else 2.0 * q - mean
-        if abs(step - q) <= CLOSE * (1.0 + abs(q)):
+        if abs(step - q) <= CLOSE * abs(q):
             return step
         q = step
     return q

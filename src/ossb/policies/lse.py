@@ -109,4 +109,5 @@ LSE = Kind(
     reference="after Yu and Mannor (2011)",
     fits=fits,
     remembers=True,
+    breaks={"units": "slope, the least difference of neighbouring means, has the unit of rewards"},
 )

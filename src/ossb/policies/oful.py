@@ -82,4 +82,5 @@ OFUL = Kind(
     structures=LINEAR,
     reference="Abbasi-Yadkori, Pál and Szepesvári (2011)",
     fits=shows_one_value,
+    breaks={"units": "norm, the bound on the length of the parameter, has the unit of rewards"},
 )

@@ -6,7 +6,8 @@ item l against the leader if that beats it (m_l,leader ≤ ½) or nobody does, e
 argmin m_lk.  After every duel, an item that does not come any more in this turn joins the next one
 if I_i − min I ≤ ln t + f(K), f(K) = ``scale`` K^``power``: 0.3 K^1.01 in the paper's experiments.
 
-The order within a turn, arbitrary in the paper, is ascending; so are ties settled.
+The order within a turn, arbitrary in the paper, is ascending; so are ties settled.  To number the
+items otherwise changes what is known when each is taken.
 """
 
 import math
@@ -131,4 +132,5 @@ RMED1 = Kind(
     structures=("dueling",),
     reference="Komiyama, Honda, Kashima and Nakagawa (2015)",
     remembers=True,
+    breaks={"relabelling": "items of a turn are taken in the order of their numbers"},
 )

@@ -103,4 +103,5 @@ RMED2 = Kind(
     structures=("dueling",),
     reference="Komiyama, Honda, Kashima and Nakagawa (2015)",
     remembers=True,
+    breaks={"relabelling": "items of a turn are taken in the order of their numbers"},
 )

@@ -214,4 +214,5 @@ SOLID = Kind(
     reference="Tirinzoni, Pirotta, Restelli and Lazaric (2020)",
     fits=shows_one_value,
     remembers=True,
+    breaks={"units": "step sizes and norm, the bound on the length of the parameter, have units"},
 )

@@ -14,6 +14,7 @@ from ossb.policies.arms import (
     unplayed,
 )
 from ossb.policies.base import Kind
+from ossb.policies.evidence import best_told
 from ossb.records import record
 from ossb.structures.base import Instance
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
@@ -36,7 +37,7 @@ class BetaThompson(NamedTuple):
             value = self.sign * rng.beta(max(ones, 0.0) + 1.0, max(zeros, 0.0) + 1.0)
             if value > index:
                 best, index = x, value
-        return Decision(best, EXPLOIT if best == best_mean(tally) else EXPLORE)
+        return Decision(best, EXPLOIT if best == best_told(tally) else EXPLORE)
 
 
 @record

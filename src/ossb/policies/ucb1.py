@@ -1,4 +1,8 @@
-"""UCB1 (Auer, Cesa-Bianchi and Fischer, 2002)."""
+"""UCB1 (Auer, Cesa-Bianchi and Fischer, 2002).
+
+The paper has rewards in [0, 1], and its width is kept for all but Gaussian observations: times that
+are counted in another unit are explored otherwise.
+"""
 
 import math
 from typing import NamedTuple
@@ -61,4 +65,5 @@ UCB1 = Kind(
     structures=OWN_COMPONENT,
     reference="Auer, Cesa-Bianchi and Fischer (2002)",
     fits=reward_is_observed,
+    breaks={"units (exponential)": "the index is that of rewards in [0, 1]"},
 )

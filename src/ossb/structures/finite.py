@@ -25,6 +25,7 @@ from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
 
 MEMBER = 1e-9  # how near a listed parameter the true one must be, relative to its size
+AGREES = 1e-12  # relative to the largest: means this close are the same to policies
 OPENING = 50.0  # rounds of each arm
 
 
@@ -127,6 +128,7 @@ class Finite(MeanVector):
             np.array([entry.best for entry in held]),
             np.array([entry.rates for entry in held]),
             self.opening(),
+            AGREES * float(np.abs(signed).max()),
         )
 
     def exact_confusing(self, alternative: Alternative) -> np.ndarray:
@@ -162,7 +164,8 @@ class FiniteFollower:
     def _solve(self, theta: np.ndarray) -> Held:
         rewards = self.instance.sign * theta
         best = int(np.argmax(rewards))
-        margin = MARGIN * (1.0 + float(np.abs(rewards).max()))
+        unit = self.instance.family.yardstick(float(rewards[best]))
+        margin = MARGIN * max(unit, float(rewards[best] - rewards.min()))
         others = np.flatnonzero(np.arange(theta.size) != best)
         truth = replace(self.instance, theta=theta)
         truth._set("best", best)

@@ -186,7 +186,8 @@ class OracleFollower:
         there = replace(self.instance, theta=theta)
         best = int(np.argmax(there.brings))
         there._set("best", best)
-        margin = MARGIN * (1.0 + float(np.abs(there.brings).max()))
+        unit = there.family.yardstick(float(there.brings[best]))
+        margin = MARGIN * max(unit, float(there.brings[best] - there.brings.min()))
         gaps = np.maximum(there.brings[best] - there.brings, margin)[there.others]
         held = self.held if best == self.best and self.held.any() else None
         answer = search(gaps, there._ask, self.gap if held is None else self.kappa, held)

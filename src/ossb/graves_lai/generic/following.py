@@ -138,7 +138,8 @@ class Follower:
         ]
         rewards = self.pieces[int(np.argmin(broken))].rewards @ theta
         best = int(np.argmax(rewards))
-        margin = MARGIN * (1.0 + float(np.abs(rewards).max()))
+        unit = self.divergence.precision**-0.5  # of rewards, whatever they are counted in
+        margin = MARGIN * max(unit, float(rewards[best] - rewards.min()))
         gaps = np.maximum(rewards[best] - rewards, margin)
         gaps[best] = 0.0
         if self.ground.best != best:

@@ -56,7 +56,7 @@ def update(
     afresh = not (same and memory.bounds[BEST] == best)
     memory.state[LEADER] = leader
     memory.bounds[BEST] = best
-    unit = family.yardstick()
+    unit = family.yardstick(best)
     floor = FLOOR * max(abs(best), unit)
     if afresh:
         for x in range(n):

@@ -1,0 +1,143 @@
+"""What leaves the set of parameters unchanged leaves decisions unchanged.
+
+Every policy × structure × family, discovered.  A policy that by its own definition breaks a
+symmetry says so (``Kind.breaks``), and that it does is checked as well: the list cannot rot.
+
+In every run of the tests each policy meets each instance under all symmetries at once, and changes
+of units one by one, to the last bit: 100 rounds, 30 where each solves convex programs.  The slow
+test takes the symmetries one by one, for 500 rounds (100 there), with other noise.
+"""
+
+import json
+
+import pytest
+
+from cli_runner import Runner
+from docs_pages import ROOT
+from ossb.instances import from_dict
+from ossb.policies import POLICIES
+from ossb.policies.base import broken, refusal
+from ossb.structures import STRUCTURES
+from policies.symmetries import GENERAL, SYMMETRIES, all_at_once, images, is_regression
+from policies.symmetry_cases import contents, fitting
+from policies.twins import Twins
+
+CONTENTS = dict(contents())
+PAIRS = [(kind, name) for name, content in CONTENTS.items() for kind in fitting(content)]
+HELD = [(kind, name) for kind, name in PAIRS if not is_regression(CONTENTS[name])]
+OWN = [kind for kind in POLICIES if ":" not in kind]
+SOLVING = ("hgl", "ossb", "ossb-paper", "graves-lai")  # convex programs, on polytopes
+
+
+def rounds_of(kind, content, rounds, fewer):
+    """Fewer where every round solves programs."""
+    solves = kind in SOLVING and content["structure"] in GENERAL
+    return fewer if solves or kind == "glpg" else rounds
+
+
+def exempt(kind, symmetry, image, instance):
+    """Why a policy need not keep a symmetry; an image that renumbers arms is a relabelling too."""
+    reason = broken(POLICIES[kind], symmetry, instance)
+    if reason is None and image.permutes:
+        reason = broken(POLICIES[kind], "relabelling", instance)
+    return reason
+
+
+def fits(kind, image):
+    """Whether the policy plays the image: on polytopes some do not where the goal is the least."""
+    return refusal(POLICIES[kind], image.instance) is None
+
+
+def course(kind, content, image, rounds, seed=5):
+    return Twins(POLICIES[kind], from_dict(content), image, seed).run(rounds)
+
+
+def test_every_policy_structure_and_family_is_there():
+    assert {kind for kind, _ in PAIRS} == set(OWN)
+    for name, structure in STRUCTURES.items():
+        met = {c["observation"] for c in CONTENTS.values() if c["structure"] == name}
+        assert met == set(structure.observations), name
+
+
+def test_every_structure_has_symmetries_and_every_symmetry_a_structure():
+    found = {}
+    for content in CONTENTS.values():
+        for symmetry, _ in images(content):
+            found.setdefault(symmetry, set()).add(content["structure"])
+    assert set(found) == set(SYMMETRIES)
+    assert found["relabelling"] == set(STRUCTURES)
+
+
+@pytest.mark.parametrize(("kind", "name"), HELD, ids=[f"{k} {n}" for k, n in HELD])
+def test_symmetries_change_no_decision(kind, name):
+    content = CONTENTS[name]
+    instance = from_dict(content)
+
+    def kept(symmetry, image):
+        return (
+            symmetry != "units"
+            and exempt(kind, symmetry, image, instance) is None
+            and fits(kind, image)
+        )
+
+    image = all_at_once(content, kept)
+    rounds = rounds_of(kind, content, 100, 30)
+    assert course(kind, content, image, rounds).broken == "", image.title
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [11, 12, 13])
+@pytest.mark.parametrize(("kind", "name"), HELD, ids=[f"{k} {n}" for k, n in HELD])
+def test_each_symmetry_by_itself_changes_no_decision(kind, name, seed):
+    content = CONTENTS[name]
+    for symmetry, image in images(content):
+        if exempt(kind, symmetry, image, from_dict(content)) is None and fits(kind, image):
+            found = course(kind, content, image, rounds_of(kind, content, 500, 100), seed)
+            assert found.broken == "", (symmetry, image.title)
+
+
+UNITS = [
+    pytest.param(kind, name, image, id=f"{kind} {name} {image.title}")
+    for kind, name in HELD
+    for image in SYMMETRIES["units"](CONTENTS[name])
+    if exempt(kind, "units", image, from_dict(CONTENTS[name])) is None
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "image"), UNITS)
+def test_units_change_not_a_bit(kind, name, image):
+    content = CONTENTS[name]
+    assert course(kind, content, image, rounds_of(kind, content, 100, 30)).broken == ""
+
+
+DECLARED = [(kind, key) for kind in OWN for key in POLICIES[kind].breaks]
+
+
+@pytest.mark.parametrize(("kind", "key"), DECLARED, ids=[f"{k}: {b}" for k, b in DECLARED])
+def test_a_declared_break_is_real(kind, key):
+    symmetry = key.partition(" (")[0]
+    assert symmetry in SYMMETRIES
+    for name, content in CONTENTS.items():
+        instance = from_dict(content)
+        if (kind, name) in PAIRS and broken(POLICIES[kind], symmetry, instance) is not None:
+            for image in SYMMETRIES[symmetry](content):
+                if fits(kind, image) and course(kind, content, image, 100).broken:
+                    return
+    pytest.fail(f"{kind} keeps {symmetry} on all instances")
+
+
+def test_breaks_are_listed_by_the_command_and_on_the_page(monkeypatch, capsys):
+    run = Runner(monkeypatch, capsys)
+    run("policies", "--json")
+    listed = {row["name"]: row["breaks"] for row in json.loads(run.out)}
+    assert listed == {kind: dict(POLICIES[kind].breaks) for kind in POLICIES}
+    run("policies")
+    assert listed["lse"]["units"] in run.out
+    page = (ROOT / "docs" / "policies.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    table = [
+        f"| `{kind}` | {key} | {why} |"
+        for kind in OWN
+        for key, why in POLICIES[kind].breaks.items()
+    ]
+    assert [row for row in rows if row.count("|") == 4] == table
