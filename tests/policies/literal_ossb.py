@@ -48,7 +48,7 @@ def estimated(instance, plays, means, projected):
         return means, int(np.argmax(means))
     if instance.kind == "linear":
         arms = instance.arms
-        gram = np.eye(arms.shape[1]) + (arms.T * plays) @ arms
+        gram = (arms.T * plays) @ arms
         fitted = arms @ np.linalg.solve(gram, arms.T @ (plays * means))
         return fitted, int(np.argmax(fitted))
     best, least = None, math.inf
