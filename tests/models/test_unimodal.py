@@ -271,6 +271,6 @@ def test_observations_may_be_late(name, observation, timing):
 
 
 def test_a_campaign_decides_before_it_is_told_anything():
-    instance = {"structure": "unimodal", "n_arms": 3, "observation": "gaussian"}
+    instance = {"structure": "unimodal", "n_arms": 3, "observation": "gaussian", "sigma": 1.0}
     campaign = Campaign.open("memory://", "late", instance=instance, policy="ossb", seed=1)
     assert {decision.arm for decision in campaign.ask(6)} <= {0, 1, 2}

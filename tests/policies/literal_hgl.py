@@ -139,14 +139,27 @@ def family_of(instance):
     return divergence, variance
 
 
+def levels(instance, tally):
+    """What the other arms showed, each as if seen 8 N/(8 + N) times, beside one success and one
+    failure; never more than the middle.  Items have the middle itself.
+    """
+    middle = 0.5 * instance.sign
+    if instance.kind != "classical":
+        return np.full(len(tally.counts), middle)
+    shared = 8 * tally.counts / (8 + tally.counts)
+    others = 1 - np.eye(len(shared))
+    shown = (2 * middle + others @ (shared * tally.means)) / (2 + others @ shared)
+    return np.minimum(shown, middle)
+
+
 def with_prior(instance, tally):
-    """Means and weights N, with one success and one failure where values are 0 or 1.
+    """Means and weights N, with two observations at their level where values are 0 or 1.
 
     What is on its way has weight, and no mean: that is the average of the others, where there are.
     """
     prior = 2.0 if instance.observation == "bernoulli" else 0.0
     counts, told = tally.counts + prior, tally.counts > 0
-    means = (tally.counts * tally.means + prior * 0.5 * instance.sign) / np.maximum(counts, 1)
+    means = (tally.counts * tally.means + prior * levels(instance, tally)) / np.maximum(counts, 1)
     if not prior and told.any():
         means = np.where(told, means, means[told].mean())
     return means, np.maximum(counts + tally.pending, 1)
@@ -160,7 +173,10 @@ def never_played(instance, tally):
 
 
 def weigh_independent(instance, tally):
-    """GLR_j pools j and the leader; a prior worth one observation discounts young evidence."""
+    """GLR_j pools j and the leader; a prior worth one observation discounts young evidence.
+
+    The prior is wider, by τ², where the gap is so wide that it speaks for that itself.
+    """
     divergence, variance = family_of(instance)
     means, weights = with_prior(instance, tally)
     b = int(np.argmax(means))
@@ -172,8 +188,9 @@ def weigh_independent(instance, tally):
         if j == b or glr > 600:
             continue
         rough = 1 / weights[j] + 1 / weights[b]
-        discount = 1 if instance.observation == "bernoulli" else 1 / (1 + rough)
         deviation, gap = math.sqrt(variance(pooled) * rough), means[b] - means[j]
+        wide = max(1, gap**2 / (2 * variance(pooled)) - 2 * rough)
+        discount = 1 if instance.observation == "bernoulli" else 1 / (1 + rough / wide)
         tied = glr < 1e-9 or gap <= 0
         ratio = deviation if tied else gap / math.sqrt(2 * glr)
         z, shares, spread = math.sqrt(2 * glr * discount), *np.zeros((2, instance.n_arms))

@@ -10,6 +10,7 @@ from ossb.graves_lai.independent import independent_rate
 from ossb.kernels import kernel
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
+from ossb.models.level import level_for, pool_arms
 from ossb.records import record
 from ossb.tally import Tally, fill_untold
 
@@ -109,9 +110,9 @@ class ClassicalModel(NamedTuple):
         The observations.
     n_arms, n_components
         Number of arms, each its own component.
-    prior
-        Pseudo-observations of mean ``prior_mean`` in ``weigh``: 2 for Bernoulli (one success,
-        one failure), 0 for families without a natural one.
+    prior, prior_mean
+        Pseudo-observations in ``weigh``: 2 for Bernoulli, 0 for families without a natural number;
+        their mean is at most ``prior_mean``, and less where other arms showed less (``level.py``).
     """
 
     family: Family
@@ -203,9 +204,11 @@ class ClassicalModel(NamedTuple):
 
     def weigh(self, tally: Tally, memory: ClassicalMemory) -> int:
         leader = 0
+        pool = pool_arms(tally, self.prior, self.prior_mean)
         for x in range(self.n_arms):
             count = tally.counts[x] + self.prior
-            total = tally.counts[x] * tally.means[x] + self.prior * self.prior_mean
+            level = level_for(x, tally, pool, self.prior_mean)
+            total = tally.counts[x] * tally.means[x] + self.prior * level
             memory.weights[x] = max(count + tally.pending[x], 1.0)
             memory.estimate[x] = total / max(count, 1.0)
         if self.prior <= 0.0:

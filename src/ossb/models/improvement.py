@@ -13,6 +13,7 @@ from ossb.models.normal import DENSITY_AT_ZERO, density, tail
 
 TIED = 1e-9  # a smaller likelihood ratio is a tie
 DECIDED = 600.0  # a larger one leaves nothing to gain
+CLEAR = 2.0  # what half the square of a gap in its deviations has beyond this tells of its scale
 
 
 class Improvement(NamedTuple):
@@ -39,7 +40,12 @@ def improvement(glr: float, gap: float, deviation: float, discount: float) -> Im
         Standard deviation of that same difference, positive.
     discount
         1 / (1 + deviation² / v), a prior worth one observation; 1 where the model has a prior.
+        A gap that is wide beside its deviation speaks for a wider prior, and little is discounted.
     """
+    width = gap / deviation
+    clear = 0.5 * width * width - CLEAR
+    if discount < 1.0 and gap > 0.0 and clear > 0.0:
+        discount = max(discount, 1.0 - 1.0 / (1.0 + clear))
     tie = glr < TIED or gap <= 0.0
     ratio = deviation if tie else gap / math.sqrt(2.0 * glr)
     scale = max(ratio, deviation)

@@ -17,6 +17,7 @@ from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
 from ossb.models.isotonic import DEVIANCES, LEVELS, Fit, fit_mode, new_fit, settle
 from ossb.models.isotonic_line import line_deviances
+from ossb.models.level import level_for, pool_arms
 from ossb.models.modes import best_mode, rivals_of
 from ossb.models.neighbouring import ratio_beside
 from ossb.models.standing import (
@@ -219,9 +220,11 @@ class UnimodalModel(NamedTuple):
         fit, weights, centres = memory.fit, memory.weights, memory.centres
         memory.held[LEADER] = -1.0
         memory.held[REGRESSED] = 0.0
+        pool = pool_arms(tally, self.prior, self.prior_mean)
         for x in range(self.n_arms):
             count = tally.counts[x] + self.prior
-            total = tally.counts[x] * tally.means[x] + self.prior * self.prior_mean
+            level = level_for(x, tally, pool, self.prior_mean)
+            total = tally.counts[x] * tally.means[x] + self.prior * level
             centres[x] = total / max(count, 1.0)
             weights[x] = count + tally.pending[x] if count > 0.0 else 0.0
             memory.gain[x] = 0.0
