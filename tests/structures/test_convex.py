@@ -97,6 +97,19 @@ def test_nothing_can_be_better():
     assert answer.value == 0.0
 
 
+@pytest.mark.parametrize("observation", ["gaussian", "bernoulli", "poisson"])
+@pytest.mark.parametrize("radius", [0.01, 0.1, 0.29])
+@pytest.mark.parametrize("size", [lambda x: cp.norm(x), lambda x: cp.norm(x, 1)])
+def test_a_set_in_which_no_other_arm_can_be_best(size, radius, observation):
+    theta = np.array([0.6, 0.3, 0.2])
+    answer = certified(
+        Convex(
+            theta=theta, constraints=lambda x: [size(x - theta) <= radius], observation=observation
+        )
+    )
+    assert (answer.lower, answer.upper) == (0.0, 0.0)
+
+
 def test_corrupted_proofs_fail():
     answer = certified(ball(0.25))
     moved = copy.deepcopy(answer.multipliers)
@@ -125,6 +138,11 @@ def test_refusals():
         ball(0.25).follow()
     with pytest.raises(InputError, match="a file can hold"):
         ball(0.25).to_dict()
+
+
+def test_a_function_without_a_known_gradient_is_refused():
+    with pytest.raises(InputError, match="a gradient that CVXPY knows"):
+        bound(Convex(constraints=lambda x: [cp.norm(x - CENTRE, "inf") <= 0.2], theta=THETA))
 
 
 def test_an_advantage_that_is_hardly_there_is_refused_honestly():

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
+import golden
 from lipschitz_instances import METRICS, distances_of, lipschitz_means
 from ossb.errors import CertificationError, InputError
 from ossb.structures import bound
@@ -47,6 +48,17 @@ def test_equals_the_general_engine(metric, observation, goal):
 def test_other_families_are_certified(observation):
     answer = bound(random_instance("plane", 12, 1, observation=observation))
     assert answer.gap <= 1e-9
+    assert answer.verify().valid
+
+
+@pytest.mark.parametrize("name", ["lipschitz_bernoulli_18", "lipschitz_bernoulli_19"])
+def test_bernoulli_reference_values_in_the_general_form(name):
+    # 19: every confusing parameter is held by a hundred rows, between which a program could jam
+    (case,) = [case for case in golden.parameters("lipschitz") if case.id == name]
+    instance, expected = case.values
+    keys = {key: value for key, value in instance.items() if key != "structure"}
+    answer = bound(as_polytope(Lipschitz(**keys)))
+    assert answer.value == pytest.approx(expected["value"], rel=1e-5)
     assert answer.verify().valid
 
 

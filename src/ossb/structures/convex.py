@@ -13,20 +13,24 @@ import numpy as np
 
 from ossb import fields as read
 from ossb.errors import CertificationError, InputError
-from ossb.graves_lai.generic.certificate import plain, proved_information
+from ossb.graves_lai.generic.certificate import plain
 from ossb.graves_lai.generic.convex_set import ROOM, ConvexSet
-from ossb.graves_lai.generic.cutting import regions_of, solve
+from ossb.graves_lai.generic.cutting import solve
 from ossb.graves_lai.generic.divergence import divergence_of
 from ossb.graves_lai.generic.duals import Dual, mean_rows
 from ossb.graves_lai.generic.listed_cuts import solve_listed
 from ossb.graves_lai.generic.piece import Piece
 from ossb.graves_lai.generic.program import Program
+from ossb.graves_lai.generic.region import greatest_advantage
 from ossb.graves_lai.generic.separation import Separation
-from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.graves_lai.proof import Alternative, Ball, ProofError, Support
 from ossb.structures.base import Bound
 from ossb.structures.piecewise import CONVEX, MEMBER, Piecewise
 
 ROUNDS = 60
+BOX = 100.0  # times the largest gap: how far from θ parameters are looked for
+DESCRIBED = 1e-9  # of a gap: a convex set is described to a precision
+STRICT = 100.0  # a witness is better by this many times its own distance from the set
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -96,6 +100,8 @@ class Convex(Piecewise):
         )
 
     def solve(self, gap: float) -> Bound:
+        from ossb.graves_lai.generic.proving import prepared, proved_regions  # loads flint
+
         insides: dict[int, np.ndarray] = {}
         points = [np.array(self.theta)]
         for arm in range(self.n_arms):
@@ -104,19 +110,21 @@ class Convex(Piecewise):
                 points += [] if point is None else [point]
                 if strict and point is not None:
                     insides[arm] = point
+        for arm in range(self.n_arms):
+            if arm != self.best and arm not in insides:
+                self._exclude(arm, points)
         found: list[tuple[int, np.ndarray]] = []
         rates = None
         for _ in range(ROUNDS):
             program = self._program(points)
-            regions, empty = regions_of(program)
-            missing = [region.arm for region in regions if region.arm not in insides]
-            if missing:
-                raise CertificationError(
-                    f"arm {missing[0]} can hardly be better than arm {self.best}: no strict "
-                    "advantage was found, and no proof that there is none"
-                )
+            exactly = self._exactly(program.pieces)
+            regions, empty = proved_regions(program, exactly)
+            for region in regions:
+                if region.arm not in insides:
+                    raise self._hardly(region.arm)
             separation = Separation(program, regions) if regions else None
             answer = solve(program, separation, empty, 0.1 * gap, rates=rates)
+            answer = prepared(program, exactly, answer)
             for cut in answer.cuts:
                 arm = regions[cut.region].arm
                 moved = self._moved(cut.parameter, insides[arm])
@@ -127,6 +135,38 @@ class Convex(Piecewise):
                 break
             rates = answer.rates
         return bound
+
+    def _exclude(self, arm: int, points: list[np.ndarray]) -> None:
+        """Add points until their tangents prove that an arm is strictly better nowhere in the set.
+
+        First around θ, since a tangent alone bounds nothing across it; then where the polytope
+        around the set still lets the arm gain most.  Kelley (1960), once more.
+        """
+        from ossb.graves_lai.generic.proving import is_excluded  # loads flint
+
+        theta = np.asarray(self.theta)
+        box = BOX * float(self.gaps.max())
+        steps = float(self.gaps[arm]) * np.eye(theta.size)
+        around = [theta + sign * step for step in steps for sign in (1.0, -1.0)]
+        for _ in range(ROUNDS):
+            program = self._program(points)
+            if is_excluded(program, self._exactly(program.pieces), arm):
+                return
+            if around:
+                points += around
+                around = []
+                continue
+            point = greatest_advantage(program, 0, arm, box)
+            if point is None:
+                break
+            points.append(point)
+        raise self._hardly(arm)
+
+    def _hardly(self, arm: int) -> CertificationError:
+        return CertificationError(
+            f"arm {arm} can hardly be better than arm {self.best}: no strict advantage was "
+            "found, and no proof that there is none"
+        )
 
     def _inside(self, arm: int) -> tuple[np.ndarray | None, bool]:
         """A confusing parameter with room in every constraint, and whether there is room."""
@@ -195,21 +235,29 @@ class Convex(Piecewise):
                 return points[:count]
         raise AssertionError("multipliers belong to tangents at the first points")
 
-    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        scale = 1.0 + float(np.abs(parameter).max(initial=0.0))
-        near = min(1.0, self.gap_of(arm) / scale)  # a convex set is described to a precision
-        return max(super().outside(parameter, arm, piece), near * self.region.violation(parameter))
+    def exact_confusing(self, alternative: Alternative) -> Any:
+        """The parameter, exactly where straight rows are asked for; CVXPY says the rest of it."""
+        point = super().exact_confusing(alternative)
+        arm = alternative.arm
+        for name, parameter in (
+            ("parameter", self.theta + np.array([float(entry) for entry in point])),
+            ("witness", np.asarray(alternative.witness) + alternative.relative * self.theta),
+        ):
+            off = self.region.violation(parameter)
+            if not off <= DESCRIBED * min(1.0, self.gap_of(arm)):
+                raise ProofError(f".{name}: outside the parameter set by {off:.2e}")
+        if not self.advantage(parameter, arm) > STRICT * off:
+            raise ProofError(".witness: its arm is not strictly better")
+        return point
 
-    def information(self, support: Support, multipliers: Any) -> float:
-        rates = np.zeros(self.n_arms)
-        for arm, rate in support:
-            rates[self.position(arm)] = rate
-        try:
-            points = [read.vector(p, "tangents", self.theta.size) for p in multipliers["tangents"]]
-            duals = multipliers["duals"]
-        except (TypeError, KeyError, InputError):
-            return -np.inf
-        return proved_information(self._program(points), rates, duals)
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
+        """From multipliers of the tangents at points that the certificate names."""
+        from ossb.graves_lai.generic.proving import proved_information
+
+        points = [read.vector(p, "tangents", self.theta.size) for p in multipliers["tangents"]]
+        rates = [(self.position(arm), rate) for arm, rate in support]
+        exactly = self._exactly((self._around(points),))
+        return proved_information(exactly, rates, multipliers["duals"])
 
     def follow(self, kappa: float = 1e-2, gap: float = 1e-3) -> Any:
         raise InputError("structure", "be a polytope or union to follow estimates", self.kind)

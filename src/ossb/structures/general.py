@@ -19,6 +19,7 @@ from ossb.structures.polytope import Polytope
 from ossb.structures.union import Union
 
 MOST_PIECES = 1000
+SPANNED = 1e-12  # of the largest singular value of the arms
 
 
 def as_general(instance: Instance) -> Piecewise:
@@ -65,8 +66,13 @@ def _finite(instance: Any) -> Union:
 
 
 def _linear(instance: Any) -> Polytope:
-    arms = np.asarray(instance.arms)
-    return Polytope(A=[], b=[], means=arms, theta=instance.phi, **_common(instance))
+    """In coordinates of what the arms span: rounding alone may make it all of their space."""
+    arms, phi = np.asarray(instance.arms, dtype=np.float64), np.asarray(instance.phi)
+    _, singular, right = np.linalg.svd(arms, full_matrices=False)
+    kept = right[singular > SPANNED * singular.max(initial=0.0)]
+    if 0 < kept.shape[0] < phi.size:
+        arms, phi = arms @ kept.T, kept @ phi
+    return Polytope(A=[], b=[], means=arms, theta=phi, **_common(instance))
 
 
 def _generalized_linear(instance: Any) -> Polytope:
@@ -74,7 +80,7 @@ def _generalized_linear(instance: Any) -> Polytope:
     if instance.observes != "index":
         raise InputError("observes", "be index: the mean reward is not linear in phi")
     general = _linear(instance)
-    general._set("gaps", np.asarray(instance.gaps))
+    general._set("own_gaps", np.asarray(instance.gaps))
     return general
 
 

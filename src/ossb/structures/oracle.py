@@ -16,7 +16,7 @@ from ossb.errors import InputError
 from ossb.graves_lai.generic.following import MARGIN, Held
 from ossb.graves_lai.generic.oracle_cuts import Found, search
 from ossb.graves_lai.generic.piece import Piece
-from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.graves_lai.proof import Alternative, Ball, Support
 from ossb.structures.base import Bound
 from ossb.structures.piecewise import Piecewise
 
@@ -148,19 +148,21 @@ class Oracle(Piecewise):
     def _status(self) -> Any:
         return "certified" if self.exact else "heuristic"
 
-    def information(self, support: Support, multipliers: Any) -> float:
+    def exact_confusing(self, alternative: Alternative) -> Any:
+        """The parameter moved onto what it must meet; that the set holds it, the oracle says."""
+        from ossb.graves_lai.generic.lower import moved_inside
+
+        return moved_inside(self.exactly, self.position(alternative.arm), alternative)
+
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
         """What the oracle itself says: nothing else is known of the set."""
+        from flint import arb
+
         rates = np.zeros(self.n_arms)
         for arm, rate in support:
             rates[self.position(arm)] = rate
-        if not self.others.size:
-            return np.inf
-        found = self._ask(rates[self.others])
-        return np.inf if found is None else found.information
-
-    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        """0 inside the mean space: whether the set holds it, only the oracle knows."""
-        return super().outside(parameter, arm, piece)
+        found = self._ask(rates[self.others]) if self.others.size else None
+        return arb.pos_inf() if found is None else arb(found.information)
 
     def follow(self, kappa: float = 1e-2, gap: float = 1e-3) -> Any:
         """Rates at moving estimates of θ: kept within ``kappa``, else solved to ``gap``."""

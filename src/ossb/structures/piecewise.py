@@ -5,7 +5,6 @@ components ``reveals[x]``.  Arms that show several components are graph feedback
 are no component are linear partial monitoring.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,21 +15,19 @@ import numpy as np
 from ossb import fields as read
 from ossb.errors import InputError
 from ossb.families import Family
-from ossb.graves_lai.generic.certificate import plain, proved_information
-from ossb.graves_lai.generic.cutting import regions_of, solve
+from ossb.graves_lai.generic.certificate import plain
+from ossb.graves_lai.generic.cutting import solve
 from ossb.graves_lai.generic.divergence import divergence_of
 from ossb.graves_lai.generic.following import Follower
 from ossb.graves_lai.generic.piece import Piece
 from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import holds_a_point
 from ossb.graves_lai.generic.separation import Separation
-from ossb.graves_lai.independent import divergences
-from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.general import GeneralModel
 from ossb.structures.base import Bound, Instance, clear_best
 
 POLICY_GAP = 1e-4  # to which policies have the program solved where they hold nothing
-ROUNDING = 2e-13  # of what a row sums
 MEMBER = 1e-9  # how far outside a row the true parameter may lie, for rounding
 CONVEX = ("gaussian", "bernoulli", "poisson", "bounded")
 
@@ -126,8 +123,15 @@ class Piecewise(Instance):
         return clear_best(self, self.brings)
 
     @cached_property
+    def own_gaps(self) -> np.ndarray | None:
+        """Δ(x), where it is not what the rewards lack."""
+        return None
+
+    @cached_property
     def gaps(self) -> np.ndarray:
         """Δ(x); 0 at the best arm."""
+        if self.own_gaps is not None:
+            return self.own_gaps
         return np.asarray(self.brings[self.best] - self.brings)
 
     @cached_property
@@ -154,10 +158,34 @@ class Piecewise(Instance):
             self.gaps,
         )
 
+    @cached_property
+    def exactly(self) -> Any:
+        """The program with its numbers as the rationals that they are."""
+        return self._exactly(self.polytopes)
+
+    def _exactly(self, pieces: Sequence[Piece]) -> Any:
+        from ossb.graves_lai.generic.conjugate import conjugate_of  # loads flint
+        from ossb.graves_lai.generic.exact import ExactProgram
+
+        theta = np.asarray(self.theta)
+        return ExactProgram(
+            conjugate_of(self.plain_family),
+            self.mean_matrix(theta.size),
+            self.incidence,
+            pieces,
+            theta,
+            self.best,
+            self.home,
+            self.own_gaps,
+        )
+
     def solve(self, gap: float) -> Bound:
-        regions, empty = regions_of(self.program)
+        from ossb.graves_lai.generic.proving import prepared, proved_regions  # loads flint
+
+        regions, empty = proved_regions(self.program, self.exactly)
         separation = Separation(self.program, regions) if regions else None
         answer = solve(self.program, separation, empty, gap)
+        answer = prepared(self.program, self.exactly, answer)
         support = [(arm, float(rate)) for arm, rate in enumerate(answer.rates) if rate > 0]
         alternatives = []
         for cut, weight in zip(answer.cuts, answer.weights, strict=True):
@@ -241,33 +269,6 @@ class Piecewise(Instance):
     def component_means(self, parameter: np.ndarray) -> np.ndarray:
         return np.asarray(self.mean_matrix(parameter.size) @ parameter)
 
-    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        if not 0 <= piece < len(self.polytopes):
-            return math.inf
-        theta, low, high = np.asarray(self.theta), *self.mean_space
-        matrix = self.mean_matrix(theta.size)
-        means = matrix @ parameter
-        space = np.maximum(low - means, means - high)
-        slack = ROUNDING * (np.abs(matrix) @ np.abs(parameter))
-        most = float((space - slack).max(initial=0.0))
-        polytope = self.polytopes[piece]
-        for rows, sides, fixed in (
-            (polytope.matrix, polytope.bounds, False),
-            (polytope.equal_matrix, polytope.equal_bounds, True),
-        ):
-            over, own = rows @ parameter - sides, rows @ theta - sides
-            if fixed:
-                over, own = np.abs(over), np.abs(own)
-            size = np.abs(rows) @ (np.abs(parameter) + np.abs(theta).max(initial=0.0))
-            # θ itself may be a little outside, as it was given
-            slack = np.maximum(own, 0.0) + ROUNDING * (size + np.abs(sides))
-            most = max(most, float((over - slack).max(initial=0.0)))
-        return most
-
-    def rounding(self, parameter: np.ndarray) -> float:
-        """Row by row, in ``outside``: a large entry excuses no row that it does not enter."""
-        return 0.0
-
     def disagreement(self, parameter: np.ndarray) -> float:
         moved = self.component_means(parameter) - self.component_means(np.asarray(self.theta))
         return float(np.abs(moved[self.incidence[self.best] > 0]).max(initial=0.0))
@@ -276,23 +277,27 @@ class Piecewise(Instance):
         rewards = self.polytopes[self.home].rewards
         return float((rewards[self.position(arm)] - rewards[self.best]) @ parameter)
 
-    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
-        low, high = self.mean_space
-        truth = np.clip(self.component_means(np.asarray(self.theta)), low, high)
-        total = np.zeros(truth.size)
-        for weight, parameter in zip(weights, parameters, strict=True):
-            means = np.clip(self.component_means(parameter), low, high)
-            means = np.where(self.incidence[self.best] > 0, truth, means)
-            total += weight * divergences(self.plain_family, truth, means)
-        seen = np.where(self.incidence > 0, total, 0.0).sum(axis=1)
-        others = np.arange(self.n_arms) != self.best
-        return float((seen[others] / self.gaps[others]).max())
+    def exact_gap(self, arm: Arm) -> Ball:
+        from flint import arb
 
-    def information(self, support: Support, multipliers: Any) -> float:
-        rates = np.zeros(self.n_arms)
-        for arm, rate in support:
-            rates[self.position(arm)] = rate
-        return proved_information(self.program, rates, multipliers)
+        return arb(self.exactly.gap(self.position(arm)))
+
+    def exact_confusing(self, alternative: Alternative) -> Any:
+        """λ − θ in rationals: the parameter brought exactly into its region."""
+        from ossb.graves_lai.generic.lower import brought_inside
+
+        return brought_inside(self.exactly, self.position(alternative.arm), alternative)
+
+    def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
+        from ossb.graves_lai.generic.proving import heaviest
+
+        return heaviest(self.exactly, confusing, weights)
+
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
+        from ossb.graves_lai.generic.proving import proved_information
+
+        rates = [(self.position(arm), rate) for arm, rate in support]
+        return proved_information(self.exactly, rates, multipliers)
 
 
 def violation(piece: Piece, parameter: np.ndarray) -> tuple[float, str, int]:

@@ -13,7 +13,6 @@ import numpy as np
 from ossb import fields as read
 from ossb.errors import InputError
 from ossb.graves_lai.generic.piece import Piece
-from ossb.graves_lai.proof import Arm
 from ossb.structures.piecewise import CONVEX, MEMBER, Piecewise, read_piece, violation
 from ossb.structures.polytope import known_size
 
@@ -96,29 +95,6 @@ class Union(Piecewise):
     @cached_property
     def polytopes(self) -> tuple[Piece, ...]:
         raise AssertionError("set at construction")
-
-    def _advantage_in(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        rewards = self.polytopes[piece].rewards
-        return float((rewards[self.position(arm)] - rewards[self.best]) @ parameter)
-
-    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        """How far from the piece, and from ``arm`` being as good as x* by its rewards."""
-        away = super().outside(parameter, arm, piece)
-        if not away < np.inf:
-            return away
-        return max(away, -self._advantage_in(parameter, arm, piece))
-
-    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
-        """By the rewards of the pieces that hold the parameter, the most favourable one."""
-        near = MEMBER * max(self.gap_of(arm), 0.0)
-        return max(
-            (
-                self._advantage_in(parameter, arm, k)
-                for k in range(len(self.polytopes))
-                if super(Union, self).outside(parameter, arm, k) <= near
-            ),
-            default=-np.inf,
-        )
 
 
 def _check_keys(piece: Any, k: int) -> None:

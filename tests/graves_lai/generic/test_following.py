@@ -125,7 +125,7 @@ def test_finite_sets_are_followed_by_their_nearest_parameter():
     held = follower.rates(np.array([0.52, 0.31, 0.2]))
     answer = bound(Finite(parameters=parameters, theta=parameters[0]))
     assert held.rates == pytest.approx(answer.rates)
-    assert (held.lower, held.upper) == (answer.lower, answer.upper)
+    assert (held.lower, held.upper) == pytest.approx((answer.lower, answer.upper), rel=1e-14)
     assert follower.rates(np.array([0.5, 0.3, 0.21])).kept
     tied = follower.rates(np.array([0.4, 0.4, 0.1]))
     assert tied.best == 0

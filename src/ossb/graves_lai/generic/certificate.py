@@ -1,4 +1,6 @@
-"""The upper side of a bound, from multipliers alone.
+"""The upper side of a bound from multipliers, as far as doubles tell: what the search goes by.
+
+``upper`` proves it.
 
 For a region (piece, arm) and multipliers p of the means, u ≥ 0 of the rows, v of the
 equalities and tau ≥ 0 of the advantage, with means ᵀ p + matrixᵀ u + equal_matrixᵀ v = tau · gain,
@@ -42,35 +44,17 @@ def plain(duals: Sequence[Dual]) -> list[dict[str, Any]]:
     ]
 
 
-def proved_information(program: Program, rates: np.ndarray, multipliers: Any) -> float:
-    """A lower bound of F(rates): the least over all regions, −∞ if one has no valid proof."""
-    duals: dict[tuple[int, int], Dual] = {}
-    try:
-        for entry in multipliers:
-            piece, arm = int(entry["piece"]), int(entry["arm"])
-            vectors = [
-                np.asarray(entry[key], dtype=np.float64) for key in ("bounds", "equal", "means")
-            ]
-            duals[piece, arm] = Dual(piece, arm, float(entry["tau"]), *vectors)
-    except (TypeError, KeyError, ValueError):
-        return -math.inf
-    weights = program.weights(rates)
-    least = math.inf
-    for pair in program.pairs():
-        if pair not in duals:
-            return -math.inf
-        least = min(least, proved_by(program, duals[pair], weights))
-    return least
-
-
-def proved_by(program: Program, dual: Dual, weights: np.ndarray) -> float:
-    """A lower bound of the information in one region; +∞ if it holds no confusing parameter."""
+def is_empty(program: Program, dual: Dual) -> bool:
+    """Whether the multipliers say that a region holds no confusing parameter."""
     if not stationary(program, dual):
-        return -math.inf
-    unseen, size = lagrangian(program, dual, np.zeros_like(weights))
-    if math.isfinite(unseen) and _empty(program, dual, unseen, size):
-        return math.inf
-    return lagrangian(program, dual, weights)[0]
+        return False
+    unseen, size = lagrangian(program, dual, np.zeros(program.truth.size))
+    return math.isfinite(unseen) and _empty(program, dual, unseen, size)
+
+
+def told_by(program: Program, dual: Dual, weights: np.ndarray) -> float:
+    """A lower bound of the information in one region that holds confusing parameters."""
+    return lagrangian(program, dual, weights)[0] if stationary(program, dual) else -math.inf
 
 
 def _empty(program: Program, dual: Dual, unseen: float, size: float) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from ossb.errors import InputError
 
 ROOM = 1e-7
+EVALUATED = 1e-12  # of its terms, by how much CVXPY may misplace a tangent: it is moved out
 
 
 class ConvexSet:
@@ -72,7 +73,11 @@ class ConvexSet:
         at = np.asarray(self.variable.value)
         rows, sides = [np.zeros((0, size))], [np.zeros(0)]
         for expression in expressions:
-            gradient = expression.grad.get(self.variable)
+            try:
+                gradient = expression.grad.get(self.variable)
+            except NotImplementedError:
+                must = "have a gradient that CVXPY knows: write it by other functions"
+                raise InputError("constraints", must, str(expression)) from None
             if gradient is None:
                 continue  # no tangent here, as at the tip of a norm
             dense = gradient.toarray() if hasattr(gradient, "toarray") else np.asarray(gradient)
@@ -89,6 +94,7 @@ class ConvexSet:
         for point in points:
             self.variable.value = point
             matrix, bounds = self._rows(self.curved, size)
+            bounds = bounds + EVALUATED * (np.abs(bounds) + np.abs(matrix) @ np.abs(point))
             finite = np.isfinite(matrix).all(axis=1) & np.isfinite(bounds)
             finite &= np.abs(matrix).max(axis=1, initial=0.0) > 0
             rows.append(matrix[finite])

@@ -3,8 +3,8 @@
 The master is the linear program over the confusing parameters met so far; its value bounds
 C from below.  Each round solves every region's program at rates between the best feasible
 ones and the master's ("in–out": Ben-Ameur and Neto, 2007), which bounds C from above, and
-adds one row for each region.  What is returned is certified by ``proved_information`` and by
-the master's weights, never by a status word.
+adds one row for each region.  What is returned is proved by multipliers and by the
+master's weights, never by a status word.
 """
 
 import math
@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ossb.errors import CertificationError
-from ossb.graves_lai.generic.certificate import proved_by
+from ossb.graves_lai.generic.certificate import told_by
 from ossb.graves_lai.generic.duals import Dual
 from ossb.graves_lai.generic.listed_cuts import scaled_rows
 from ossb.graves_lai.generic.program import Program
@@ -29,7 +28,6 @@ NEAR = 0.02  # the same once the gap is small
 TIDIED = 4  # how often to try for rates with no negligible entries
 DEAREST = 10.0  # times the master's cost: what feasible rates count as, at most, when mixed
 NEGLIGIBLE = 1e-15  # shares of the cost below this are rounding
-CONTRADICTION = 1e-8  # by how much, relatively, rounding may put the lower side above the upper
 UNSEEN = 1e-9  # shares of the cost below this are dropped if the gap allows it
 
 
@@ -53,6 +51,7 @@ class Answer:
     cuts: list[Cut] = field(default_factory=list)
     weights: np.ndarray = field(default_factory=lambda: np.zeros(0))
     rounds: int = 0
+    n_regions: int = 0  # of which the last multipliers are
 
     @property
     def gap(self) -> float:
@@ -196,7 +195,7 @@ class Search:
         for a in range(proved.size):
             if not proved[a] > 0:
                 settled = self.separation.dual(a, evaluation)
-                proved[a] = proved_by(self.program, settled, evaluation.weights)
+                proved[a] = told_by(self.program, settled, evaluation.weights)
                 evaluation.proved[a] = proved[a]
             if math.isfinite(proved[a]):
                 self.proofs[a] = evaluation
@@ -255,34 +254,31 @@ class Search:
         return False
 
     def _answer(self, empty: Sequence[Dual], rounds: int, proofs: bool) -> Answer:
-        duals = list(empty)
+        duals: list[Dual] = []
         rates, upper = self.best, self.upper
         if self.sources and proofs:
-            duals += [
+            duals = [
                 self.separation.dual(a, evaluation).scaled(factor)
                 for a, (evaluation, factor) in enumerate(self.sources)
             ]
             rates, upper, duals = self._certified(duals)
-        if proofs and self.lower > upper * (1.0 + CONTRADICTION):
-            raise CertificationError(
-                f"the two sides contradict each other: C(θ) ≥ {self.lower!r} and ≤ {upper!r}"
-            )
         used = np.flatnonzero(self.weights > 0)
         return Answer(
             rates,
             min(self.lower, upper),
             upper,
-            duals,
+            [*empty, *duals],
             [self.cuts[k] for k in used],
             self.weights[used],
             rounds,
+            len(duals),
         )
 
     def _certified(self, duals: Sequence[Dual]) -> tuple[np.ndarray, float, list[Dual]]:
         """Rates rescaled by what the multipliers prove, as the checker will see them."""
         raw = self.best * self.scale
         weights = self.program.weights(raw)
-        least = min((proved_by(self.program, dual, weights) for dual in duals), default=math.inf)
+        least = min(told_by(self.program, dual, weights) for dual in duals)
         if not least > 0:
             return self.best, math.inf, list(duals)
         rates = raw / least

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ossb.errors import CertificationError, InputError
-from ossb.graves_lai.generic.certificate import proved_by
+from ossb.graves_lai.generic.certificate import is_empty
 from ossb.graves_lai.generic.cutting import Answer, Cut, Search
 from ossb.graves_lai.generic.divergence import Divergence
 from ossb.graves_lai.generic.duals import Dual
@@ -159,12 +159,7 @@ class Follower:
     def _regions(self, program: Program, memory: GenericMemory) -> tuple[list[Region], list[Dual]]:
         near = regions_near(program, memory.regions, memory.insides)
         known = {(region.piece, region.arm): region for region in near if region is not None}
-        nothing = np.zeros(program.means.shape[0])
-        still = {
-            (dual.piece, dual.arm): dual
-            for dual in memory.empty
-            if proved_by(program, dual, nothing) == np.inf
-        }
+        still = {(dual.piece, dual.arm): dual for dual in memory.empty if is_empty(program, dual)}
         regions: list[Region] = []
         empty: list[Dual] = []
         for piece, arm in program.pairs():

@@ -35,6 +35,11 @@ _CAREFUL = 25  # steps after which a program that is not done goes on with care
 _CENTRAL = 0.3  # of the mean gap, that a careful step leaves at least
 _SHORT = 0.7  # how far towards the nearest wall a careful step goes
 _BACK = 0.995
+# A gap that closes long before the residual leaves the point jammed between walls.  Where that
+# happens a program begins again, and its gap keeps pace with the residual.
+_JAMMED = 1e-3  # of the residual at the start, what is left of it by then
+_PACE = 0.1  # of the residual, in lengths along which f changes by its value
+_AHEAD = 10.0  # times the value at the start, by as much as the residual has become less
 _HALVINGS = 6
 _LOW_END = 1e-100
 _HIGH_END = 1e-16
@@ -199,23 +204,35 @@ def follow(kind: int, precision: float, tolerance: float, course: Course) -> Non
     rows, state = course.by_row, course.by_component
     m = rows.shape[2]
     for a in range(rows.shape[0]):
-        greatest = set_out(kind, precision, a, course)
-        for step in range(_STEPS):
+        first = set_out(kind, precision, a, course)
+        greatest, most = first, value_of(kind, precision, a, course)
+        held, step = False, 0
+        while step < _STEPS:
             gap = 0.0
             for i in range(m):
                 gap += rows[a, SLACK, i] * rows[a, DUAL, i]
-            # half of slope times change is the value where f is quadratic, more near the ends
+            # half of slope times change is the value where f is quadratic; near the ends it may be
+            # any number of times that, which the value at the start is not
             value = 0.0
             for k in range(state.shape[2]):
                 value += 0.5 * state[a, SLOPE, k] * state[a, CHANGE, k]
+            value = min(value, most)
             if is_done(greatest, gap, value, tolerance):
                 value = min(value, value_of(kind, precision, a, course))
                 if is_done(greatest, gap, value, tolerance):
                     break
+            if step == _CAREFUL and not held and greatest > _JAMMED * first:
+                held, step = True, 0
+                greatest = set_out(kind, precision, a, course)
+                continue
             # further down the barrier's terms would drown the curvature of f
             floor = 0.1 * tolerance * value / m
+            if held:
+                pace = min(_PACE * math.sqrt(most), _AHEAD * most / first)
+                floor = max(floor, pace * greatest / m)
             careful = step >= _CAREFUL
             greatest = advance(kind, precision, a, floor, careful, greatest, course)
+            step += 1
         course.ends[a, VALUE] = value_of(kind, precision, a, course)
         cancel(a, EVERY, course)
         cancel(a, BINDING, course)

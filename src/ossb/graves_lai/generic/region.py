@@ -23,6 +23,7 @@ from ossb.graves_lai.generic.shape import Shape, least_movement, shape_of
 from ossb.graves_lai.linprog import solve_lp
 
 ROOM = 1e-7  # less slack than this, at unit scale, is none
+ENLARGED = (1e-6, 1e-10)  # neighbourhoods in which a narrow region is looked for
 FAR = 1e2  # at unit scale: a start further out is looked for again, nearer
 STRICT = 1e-9  # an advantage below this share of the gap is a tie
 
@@ -87,6 +88,78 @@ def region_of(program: Program, piece: int, arm: int) -> Region | Dual:
     if not region.clear > 0:
         raise CertificationError(f"arm {arm} in piece {piece}: no interior that doubles can hold")
     return region
+
+
+def narrow_region(program: Program, piece: int, arm: int) -> Region | None:
+    """A region that is narrow beside its distance from θ; None if it holds no room in doubles.
+
+    A linear program finds a point to about a ten-billionth of its scale, within which such a
+    region has all its room: so the neighbourhood of that point is looked at again, enlarged.
+    """
+    shape = shape_of(program, piece, arm)
+    least = least_movement(shape)
+    shape = shape.scaled(least)
+    farthest = _movement(program, shape)
+    reach = max(farthest or 1.0, STRICT)
+    shape = shape.scaled(reach)
+    middle = _widest(shape, np.zeros(shape.gain.size), 1.0)
+    for enlarged in ENLARGED:
+        if middle is None:
+            return None
+        middle = _widest(shape, middle, enlarged)
+    if middle is None:
+        return None
+    nothing = np.zeros(shape.rows.shape[0], dtype=bool)
+    proof = np.zeros(nothing.size + shape.equal.shape[0])
+    region = _region(program, piece, arm, least * reach, shape, nothing, proof, middle)
+    return region if region.clear > 0 else None
+
+
+def _widest(shape: Shape, around: np.ndarray, unit: float) -> np.ndarray | None:
+    """The point with the most room in every row, of those within about a unit of another one."""
+    n = shape.gain.size
+    left = np.append(shape.slacks - shape.rows @ around, shape.gain @ around - shape.need) / unit
+    off = (shape.equal_to - shape.equal @ around) / unit
+    near = left < 1e6
+    rows = np.vstack([shape.rows, -shape.gain])[near]
+    matrix = np.vstack(
+        [
+            np.hstack([rows, np.ones((rows.shape[0], 1))]),
+            np.hstack([shape.equal, np.zeros((shape.equal.shape[0], 1))]),
+        ]
+    )
+    lower = np.concatenate([np.full(rows.shape[0], -np.inf), off])
+    upper = np.concatenate([left[near], off])
+    costs = np.append(np.zeros(n), -1.0)
+    box = 1e4
+    solution = solve_lp(
+        costs,
+        matrix,
+        lower,
+        upper,
+        np.append(np.full(n, -box), -box),
+        np.append(np.full(n, box), 1.0),
+    )
+    return around + unit * solution.point[:n] if solution.status == "optimal" else None
+
+
+def greatest_advantage(program: Program, piece: int, arm: int, box: float) -> np.ndarray | None:
+    """The parameter with the greatest advantage, of those with entries of δ up to ``box``.
+
+    In a piece and the mean space, and where what the best arm shows stays; None if none is found.
+    """
+    shape = shape_of(program, piece, arm)
+    least = least_movement(shape)
+    shape = shape.scaled(least)
+    m = shape.rows.shape[0]
+    lower = np.concatenate([np.full(m, -np.inf), shape.equal_to])
+    upper = np.concatenate([shape.slacks, shape.equal_to])
+    rows = np.vstack([shape.rows, shape.equal])
+    within = np.full(shape.gain.size, box / least) / program.ground.columns
+    solution = solve_lp(-shape.gain, rows, lower, upper, -within, within)
+    if solution.status != "optimal":
+        return None
+    return np.asarray(program.theta + least * program.ground.columns * solution.point)
 
 
 def _region(

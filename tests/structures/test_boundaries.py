@@ -1,0 +1,69 @@
+"""Polytopes within rounding of a boundary: right, or said not to be certified; never wrong."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ossb.errors import CertificationError
+from ossb.structures.base import bound
+from ossb.structures.polytope import Polytope
+
+
+def test_a_best_mean_next_to_the_end_of_its_space():
+    answer = bound(Polytope(A=[], b=[], theta=[0.9999999999, 0.5], observation="bernoulli"))
+    assert answer.value == pytest.approx(0.0462117, rel=1e-5)
+    assert answer.verify().valid
+
+
+@pytest.mark.parametrize("more", [2e-10, 1e-7, 1e-12, 1e-14])
+def test_a_row_that_leaves_hardly_any_room(more):
+    answer = bound(Polytope(A=[[0, 1]], b=[0.5 + more], theta=[0.5, 0.2]))
+    assert answer.value == pytest.approx(2 / 0.3, rel=1e-6)
+    assert answer.verify().valid
+
+
+def test_a_row_that_leaves_a_tie_alone():
+    answer = bound(Polytope(A=[[0, 1]], b=[0.5], theta=[0.5, 0.2]))
+    assert (answer.lower, answer.upper) == (0.0, 0.0)
+    assert answer.verify().valid
+    try:
+        least = bound(Polytope(A=[[0, 1]], b=[np.nextafter(0.5, 1)], theta=[0.5, 0.2]))
+    except CertificationError:
+        return
+    assert least.value == pytest.approx(2 / 0.3, rel=1e-6)
+
+
+@pytest.mark.parametrize("exponent", [5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 100])
+@pytest.mark.parametrize("observation", ["bernoulli", "poisson"])
+def test_a_least_mean_next_to_zero(observation, exponent):
+    mean = 10.0**-exponent
+    keys = {"A": [], "b": [], "observation": observation, "goal": "minimize"}
+    instance = Polytope(theta=[mean, 0.5], **keys)
+    try:
+        answer = bound(instance)
+    except CertificationError:
+        assert exponent > 10
+        return
+    value = (0.5 - mean) / instance.plain_family.kl(0.5, mean)
+    assert answer.verify().valid
+    assert answer.lower <= value * (1 + 1e-12)
+    assert answer.upper >= value * (1 - 1e-12)
+    assert math.isclose(answer.value, value, rel_tol=1e-6)
+
+
+def test_a_mean_of_zero_can_still_be_told():
+    keys = {"A": [], "b": [], "observation": "poisson", "goal": "minimize"}
+    answer = bound(Polytope(theta=[0.0, 0.5], **keys))
+    assert (answer.lower, answer.upper) == (0.0, 0.0)  # another mean of 0 is infinitely far
+
+
+def test_a_parameter_that_rounding_put_outside_widens_its_set():
+    theta = np.array([0.1 + 0.2, 0.2, 0.1])  # above 0.3 by rounding
+    row = {"A": [[1, 0, 0]], "b": [0.3], "A_eq": [[0, 1, 1]], "b_eq": [0.3]}
+    assert theta[0] > 0.3
+    assert theta[1] + theta[2] > 0.3
+    answer = bound(Polytope(theta=theta, **row))
+    assert answer.verify().valid
+    exact = bound(Polytope(theta=[0.25, 0.125, 0.0625], A=[[1, 0, 0]], b=[0.25]))
+    assert exact.verify().valid
