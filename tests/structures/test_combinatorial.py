@@ -7,6 +7,7 @@ import golden
 from ossb import certificates
 from ossb.arm_sets import ARM_SETS, indicator
 from ossb.errors import InputError
+from ossb.graves_lai.proof import prove
 from ossb.instances import from_dict
 from ossb.structures.base import bound
 from ossb.structures.combinatorial import Combinatorial
@@ -94,10 +95,10 @@ def test_rates_that_are_too_small_prove_nothing(kind):
     phi = np.random.default_rng(5).uniform(size=listed_arms(kind).shape[1])
     answer = bound(implicit(kind, phi=phi))
     half = [(arm, rate / 2) for arm, rate in answer.support]
-    exact = answer.instance.information(answer.support, None)
+    exact = answer.verify().information
     assert exact == pytest.approx(1.0, rel=2e-6)
-    assert answer.instance.information(half, None) == pytest.approx(exact / 2, rel=1e-6)
-    assert answer.instance.information(half[:1], None) < 1e-3 * exact
+    assert prove(answer.instance, half, [], None).information == pytest.approx(exact / 2, rel=1e-6)
+    assert prove(answer.instance, half[:1], [], None).information < 1e-3 * exact
 
 
 @each_shape

@@ -200,6 +200,10 @@ class Paths:
             len(between) + 2,
         )
 
+    def leaving(self, node: int) -> list[int]:
+        """The edges that lead on from a node."""
+        return self._outgoing[node]
+
     def follow(self, best: Items, detour: Sequence[int]) -> Items:
         """The path that follows ``best`` except on a detour, given by its edges in order."""
         leave, join = int(self.edges[detour[0], 0]), int(self.edges[detour[-1], 1])

@@ -26,7 +26,7 @@ from ossb import fields as read
 from ossb.arm_sets import ARM_SETS
 from ossb.errors import InputError
 from ossb.families import FAMILIES, check_means
-from ossb.graves_lai.proof import Arm, Support
+from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.linear import LinearModel, linear_model
 from ossb.models.semi_bandit import SemiBanditModel, semi_bandit_model
 from ossb.structures.base import Bound, Instance
@@ -232,17 +232,14 @@ class Combinatorial(Instance):
     def solve(self, gap: float) -> Bound:
         return self.case.solve(gap)
 
-    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        return self.case.outside(self.sign * parameter)
+    def exact_gap(self, arm: Arm) -> Ball:
+        return self.case.exact_gap(arm)
 
-    def disagreement(self, parameter: np.ndarray) -> float:
-        return self.case.disagreement(self.sign * parameter)
+    def exact_confusing(self, alternative: Alternative) -> Any:
+        return self.case.exact_confusing(alternative)
 
-    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
-        return self.case.advantage(self.sign * parameter, arm)
+    def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
+        return self.case.exact_heaviest(confusing, weights)
 
-    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
-        return self.case.heaviest([self.sign * parameter for parameter in parameters], weights)
-
-    def information(self, support: Support, multipliers: Any) -> float:
-        return self.case.information(support)
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
+        return self.case.exact_information(support)

@@ -9,18 +9,17 @@ import numpy as np
 from ossb.errors import InputError
 from ossb.families import Family
 from ossb.graves_lai import linear, semi_bandit
-from ossb.graves_lai.independent import beyond, divergences
-from ossb.graves_lai.linear.certificate import feasible_scale
-from ossb.graves_lai.proof import Alternative, Arm, Support
+from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
 from ossb.graves_lai.semi_bandit.gaussian_items import NO_CONSTRAINT
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
+from ossb.graves_lai.semi_bandit.multiplier import best_multiplier
 from ossb.graves_lai.semi_bandit.solution import gaps_to, informations, item_weights, movable
 from ossb.graves_lai.semi_bandit.units import Units, units_of
 from ossb.structures.base import TIE, Bound, Instance, clear_best, refuse_twins
 
 
 class Case(Protocol):
-    """One kind of combinatorial instance; parameters carry the sign that maximises."""
+    """One kind of combinatorial instance."""
 
     @property
     def best(self) -> Arm: ...
@@ -29,15 +28,13 @@ class Case(Protocol):
 
     def solve(self, gap: float) -> Bound: ...
 
-    def outside(self, parameter: np.ndarray) -> float: ...
+    def exact_gap(self, arm: Arm) -> Ball: ...
 
-    def disagreement(self, parameter: np.ndarray) -> float: ...
+    def exact_confusing(self, alternative: Alternative) -> Any: ...
 
-    def advantage(self, parameter: np.ndarray, arm: Arm) -> float: ...
+    def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball: ...
 
-    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float: ...
-
-    def information(self, support: Support) -> float: ...
+    def exact_information(self, support: Support) -> Ball: ...
 
 
 def items_of(instance: Instance) -> ItemFamily:
@@ -87,10 +84,6 @@ class _Listed:
     def gap_of(self, arm: Arm) -> float:
         return float(self.gaps[self.place(arm)])
 
-    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
-        difference = self.arms[self.place(arm)] - self.arms[self.best]
-        return math.fsum((difference * parameter).tolist())
-
     def place(self, arm: Arm) -> int:
         """Where an arm stands in the list."""
         return int(self.instance.position(arm))
@@ -115,24 +108,17 @@ class ListedSemiBandit(_Listed):
 
     def solve(self, gap: float) -> Bound:
         found = semi_bandit.solve(self.arms, self.means, gap, items=items_of(self.instance))
-        support = self.support_of(found.rates)
-        proved = self.information(support)
-        if proved == math.inf:
+        least, _ = self._told(self.item_weights(self.support_of(found.rates)))
+        if least >= NO_CONSTRAINT:
             return Bound(self.instance, 0.0, 0.0, [], [])
+        proved = math.exp(least)
         if not proved > 0.0:
-            return Bound(self.instance, 0.0, math.inf, support, [])
-        support = [(arm, rate / proved) for arm, rate in support]
+            return Bound(self.instance, 0.0, math.inf, self.support_of(found.rates), [])
+        support = self.support_of(found.rates / proved)
         upper = math.fsum(rate * self.gap_of(arm) for arm, rate in support)
-        confusing = [
-            self.pushed(int(arm), parameter)
-            for arm, parameter in zip(found.alternatives, found.confusing, strict=True)
-        ]
-        with np.errstate(all="ignore"):
-            heaviest = self.heaviest(confusing, found.weights)
-        lower = float(found.weights.sum()) / heaviest if 0.0 < heaviest < math.inf else 0.0
         sign, alternatives = self.instance.sign, []
         for arm, parameter, weight in zip(
-            found.alternatives, confusing, found.weights, strict=True
+            found.alternatives, found.confusing, found.weights, strict=True
         ):
             witness = raised(
                 self.instance.family, parameter, self.moved(arm), float(self.gaps[arm])
@@ -140,7 +126,7 @@ class ListedSemiBandit(_Listed):
             alternatives.append(
                 Alternative(int(arm), sign * parameter, sign * witness, float(weight))
             )
-        return Bound(self.instance, min(lower, upper), upper, support, alternatives)
+        return Bound(self.instance, min(found.lower, upper), upper, support, alternatives)
 
     def moved(self, arm: int) -> np.ndarray:
         """The items whose means a confusing parameter of this arm may raise."""
@@ -148,41 +134,84 @@ class ListedSemiBandit(_Listed):
         free = movable(units.items, self.means / units.mean)
         return np.flatnonzero((self.arms[arm] > 0) & (self.arms[self.best] == 0) & free)
 
-    def pushed(self, arm: int, parameter: np.ndarray) -> np.ndarray:
-        """The parameter moved by what rounding asks, so that its arm is no worse than the best."""
-        highest = self.instance.family.highest()
-        moved = self.moved(arm)
-        item = moved[np.argmax(highest - parameter[moved])] if highest < math.inf else moved[0]
-        answer = parameter.copy()
-        for attempt in range(20):
-            short = -self.advantage(answer, arm)
-            if short <= 0.0:
-                break
-            answer[item] = min(answer[item] + 2.0**attempt * short, highest)
-        return answer
+    def item_weights(self, support: Support) -> np.ndarray:
+        """The rate at which each item is seen, in the units of the solver."""
+        with np.errstate(all="ignore"):
+            return item_weights(self.arms, self.rates_of(support) / self.units.rate)
 
-    def outside(self, parameter: np.ndarray) -> float:
-        return beyond(self.instance.family, parameter)
-
-    def disagreement(self, parameter: np.ndarray) -> float:
-        known = self.arms[self.best] > 0
-        return float(np.abs(parameter - self.means)[known].max(initial=0.0))
-
-    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
-        total = np.zeros(self.means.size)
-        for weight, parameter in zip(weights, parameters, strict=True):
-            total += weight * divergences(self.instance.family, self.means, parameter)
-        collected = self.arms[self.others] @ total
-        return float((collected / self.gaps[self.others]).max())
-
-    def information(self, support: Support) -> float:
+    def _told(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """Logarithm of the least information at item weights, and the multipliers of all arms."""
         units = self.units
         with np.errstate(all="ignore"):
-            weights = item_weights(self.arms, self.rates_of(support) / units.rate)
             means = self.means / units.mean
-            logs, _ = informations(units.items, self.arms, means, self.best, weights)
-        least = float(logs[self.others].min(initial=NO_CONSTRAINT))
-        return math.inf if least >= NO_CONSTRAINT else math.exp(least)
+            logs, tau = informations(units.items, self.arms, means, self.best, weights)
+        return float(logs[self.others].min(initial=NO_CONSTRAINT)), tau / units.mean
+
+    # what proves it
+
+    @property
+    def truth(self) -> Any:
+        """φ and the best arm as proofs see them."""
+        best = np.flatnonzero(self.arms[self.best]).tolist()
+        return items_truth(self.instance, best)
+
+    @property
+    def _rivals(self) -> list[list[int]]:
+        """The items of every arm but the best."""
+        return [np.flatnonzero(arm).tolist() for arm in self.arms[self.others]]
+
+    def exact_gap(self, arm: Arm) -> Ball:
+        return self.truth.gap(np.flatnonzero(self.arms[self.place(arm)]).tolist())
+
+    def _exact_gaps(self) -> list[Ball]:
+        truth = self.truth
+        gaps = [truth.gap(arm) for arm in self._rivals]
+        for arm, gap in zip(np.flatnonzero(self.others).tolist(), gaps, strict=True):
+            if not gap > 0:
+                raise ProofError(f"instance: arm {arm} is as good as the best arm, {self.best}")
+        return gaps
+
+    def exact_confusing(self, alternative: Alternative) -> Any:
+        from ossb.graves_lai.exact.items import confusing  # loads flint
+
+        arm = np.flatnonzero(self.arms[self.place(alternative.arm)]).tolist()
+        return confusing(self.truth, alternative, arm)
+
+    def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
+        from ossb.graves_lai.exact.items import collected, heaviest  # loads flint
+
+        truth = self.truth
+        return heaviest(
+            truth, self._rivals, self._exact_gaps(), collected(truth, confusing, weights)
+        )
+
+    def exact_information(self, support: Support) -> Ball:
+        from ossb.graves_lai.exact.items import information, seen  # loads flint
+
+        places = [(self.place(arm), rate) for arm, rate in support]
+        told = seen((np.flatnonzero(self.arms[x]).tolist(), rate) for x, rate in places)
+        _, tau = self._told(self.item_weights(support))
+        rivals = np.flatnonzero(self.others)
+        family, means = self.instance.family, self.means
+
+        def multiplier(x: int, mine: list[int], rates: Any) -> float:
+            arm = rivals[x]
+            weights = [float(rates.get(i, 0.0)) for i in mine]
+            need = float(self.gaps[arm])
+            return best_multiplier(family, means[mine], np.array(weights), need, float(tau[arm]))
+
+        return information(self.truth, self._rivals, self._exact_gaps(), told, multiplier)
+
+
+def items_truth(instance: Any, best: Sequence[int]) -> Any:
+    """The means of an instance's items, as proofs see them."""
+    from ossb.graves_lai.exact.divergences import Divergence  # loads flint
+    from ossb.graves_lai.exact.items import Items
+
+    family = instance.plain_family
+    divergence = Divergence(instance.observation, instance.sigma)
+    low, high = family.lowest(), family.highest()
+    return Items(np.asarray(instance.phi), frozenset(best), instance.sign, low, high, divergence)
 
 
 class ListedBandit(_Listed):
@@ -196,36 +225,35 @@ class ListedBandit(_Listed):
         found = linear.solve(self.arms, self.best, self.gaps, self.gaps / sigma, gap)
         alternatives = []
         for arm, direction in zip(found.alternatives, found.directions, strict=True):
-            step = sigma * direction
-            alternatives.append(
-                Alternative(
-                    int(arm),
-                    sign * (self.means + step),
-                    sign * (self.means + 2.0 * step),
-                    float(found.weights[arm]),
-                )
-            )
+            step = sign * sigma * direction
+            weight = float(found.weights[arm])
+            alternatives.append(Alternative(int(arm), step, 2.0 * step, weight, relative=True))
         support = self.support_of(found.rates)
-        lower = found.lower
-        if alternatives:  # by the parameters as they are, rounded
-            weights = np.array([alternative.weight for alternative in alternatives])
-            parameters = [sign * alternative.parameter for alternative in alternatives]
-            proved = float(weights.sum() / self.heaviest(parameters, weights))
-            lower = min(lower, proved) if proved > 0.0 else lower
-        return Bound(self.instance, lower, found.upper, support, alternatives)
+        return Bound(self.instance, found.lower, found.upper, support, alternatives)
 
-    def outside(self, parameter: np.ndarray) -> float:
-        return 0.0
+    @property
+    def frame(self) -> Any:
+        """The arms as proofs see them."""
+        from ossb.graves_lai.exact.linear import frame_of  # loads flint
 
-    def disagreement(self, parameter: np.ndarray) -> float:
-        return abs(math.fsum((self.arms[self.best] * (parameter - self.means)).tolist()))
+        instance = self.instance
+        return frame_of(instance, self.arms, instance.phi, self.best, instance.sign)
 
-    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
-        steps = (np.array(parameters) - self.means) / self.instance.sigma
-        collected = 0.5 * (self.arms[self.others] @ steps.T) ** 2 @ weights
-        return float((collected / self.gaps[self.others]).max())
+    def exact_gap(self, arm: Arm) -> Ball:
+        return self.frame.margins[self.place(arm)]
 
-    def information(self, support: Support) -> float:
-        margins = np.where(self.others, self.gaps / self.instance.sigma, 1.0)
-        scale = feasible_scale(self.arms, self.best, margins, self.rates_of(support))
-        return math.inf if scale == 0.0 else 1.0 / scale
+    def exact_confusing(self, alternative: Alternative) -> Any:
+        return self.frame.confusing(alternative, self.place(alternative.arm))
+
+    def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
+        from ossb.graves_lai.exact.linear import heaviest, variance  # loads flint
+
+        frame, spread = self.frame, variance(self.instance.sigma)
+        return heaviest(frame, confusing, weights, frame.margins, spread)
+
+    def exact_information(self, support: Support) -> Ball:
+        from ossb.graves_lai.exact.linear import information, variance  # loads flint
+        from ossb.graves_lai.exact.means import summed
+
+        rates = summed([(self.place(arm), rate) for arm, rate in support])
+        return information(self.frame, rates, variance(self.instance.sigma))

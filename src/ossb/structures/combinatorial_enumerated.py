@@ -14,7 +14,7 @@ import numpy as np
 from ossb import fields as read
 from ossb.arm_sets.base import indicator
 from ossb.errors import InputError
-from ossb.graves_lai.proof import Arm, Support
+from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.structures.base import Bound
 from ossb.structures.combinatorial_cases import ListedBandit, refuse_ties
 
@@ -71,17 +71,15 @@ class EnumeratedBandit:
             ],
         )
 
-    def outside(self, parameter: np.ndarray) -> float:
-        return self.listed.outside(parameter)
+    def exact_gap(self, arm: Arm) -> Ball:
+        return self.listed.exact_gap(self.place_of(arm))
 
-    def disagreement(self, parameter: np.ndarray) -> float:
-        return self.listed.disagreement(parameter)
+    def exact_confusing(self, alternative: Alternative) -> Any:
+        place = self.place_of(alternative.arm)
+        return self.listed.exact_confusing(replace(alternative, arm=place))
 
-    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
-        return self.listed.advantage(parameter, self.place_of(arm))
+    def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
+        return self.listed.exact_heaviest(confusing, weights)
 
-    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
-        return self.listed.heaviest(parameters, weights)
-
-    def information(self, support: Support) -> float:
-        return self.listed.information([(self.place_of(arm), rate) for arm, rate in support])
+    def exact_information(self, support: Support) -> Ball:
+        return self.listed.exact_information([(self.place_of(arm), rate) for arm, rate in support])

@@ -21,7 +21,7 @@ class Divergence:
     """
 
     def __init__(self, observation: str, sigma: float = 1.0) -> None:
-        self.sigma = sigma
+        self.observation, self.sigma = observation, sigma
         kinds = {"gaussian": self.gaussian, "poisson": poisson, "exponential": exponential}
         self.of = kinds.get(observation, bernoulli)
 
