@@ -9,9 +9,8 @@ that the likelihood ratios are still large enough, or still too small.
 """
 
 import math
-import weakref
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy as np
 from ossb.errors import CertificationError
 from ossb.graves_lai.generic.barrier import minimise
 from ossb.graves_lai.generic.divergence import Divergence, inside
-from ossb.graves_lai.generic.following import Follower
+from ossb.graves_lai.generic.following import LONGEST, Follower, GenericMemory
 from ossb.graves_lai.generic.piece import Piece
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
@@ -35,7 +34,10 @@ DUST = 1e-100  # a rate this small is a solver's zero
 
 
 class GeneralMemory(NamedTuple):
-    """The common look, and the estimated parameter."""
+    """The common look, the estimated parameter, and what solutions that go on to serve began with.
+
+    The solutions themselves are a function of that: they are found again where they are missing.
+    """
 
     estimate: np.ndarray
     rewards: np.ndarray
@@ -43,6 +45,13 @@ class GeneralMemory(NamedTuple):
     numbers: np.ndarray
     parameter: np.ndarray  # float64 (n,): λ̂
     home: np.ndarray  # int64 (1,): the piece that holds it
+    followed: np.ndarray  # float64 (n_arms,): the rates followed
+    solves: np.ndarray  # int64 (1,): how many solves led to them, the first one from nothing
+    solved_at: np.ndarray  # float64 (LONGEST, n): the estimates of these solves
+    solved_from: np.ndarray  # float64 (LONGEST, n_arms): the rates that they began with
+    tested: np.ndarray  # int64 (2,): 1 + the leader of the last tests solved; row 1 is settled
+    tested_means: np.ndarray  # float64 (2, n_components): their means
+    tested_counts: np.ndarray  # float64 (2, n_components): their weights
 
 
 class Proofs(NamedTuple):
@@ -54,19 +63,23 @@ class Proofs(NamedTuple):
     spent: np.ndarray  # (a,), multipliers times room
 
 
-@dataclass(eq=False)
-class Held:
-    """What is kept from round to round for one memory, and is not part of it.
+class Solutions:
+    """Solutions by all that they are a function of; those used last are kept."""
 
-    It changes no test, only its cost.  Of rates it decides which ones within κ are followed: in a
-    process begun anew they are solved for again, from nothing.
-    """
+    def __init__(self, most: int = 64) -> None:
+        self._most, self._found = most, dict[Hashable, Any]()
 
-    followers: dict[float, Follower] = field(default_factory=dict)
-    proofs: dict[int, Proofs] = field(default_factory=dict)  # by leader
-    settled: dict[int, Proofs] = field(default_factory=dict)  # the same with what it shows known
-    projected: tuple[bytes, ...] = ()  # data, and the estimate that was made of them
-    loss: float = 0.0  # what that loses
+    def of(self, key: Hashable) -> Any | None:
+        solution = self._found.pop(key, None)
+        if solution is not None:
+            self._found[key] = solution  # the newest last
+        return solution
+
+    def keep(self, key: Hashable, solution: Any) -> None:
+        found = self._found
+        found[key] = solution
+        for old in list(found)[: len(found) - self._most]:
+            found.pop(old, None)  # another thread may have been here
 
 
 class GeneralModel:
@@ -95,7 +108,8 @@ class GeneralModel:
         self._divergence, self._means, self._incidence = divergence, means, incidence
         self._pieces, self._variance = tuple(pieces), variance
         self._follow = follower
-        self._held: dict[int, Held] = {}
+        self._followers: dict[float, Follower] = {}
+        self._solutions = Solutions()
         whole = np.linalg.matrix_rank(means) == means.shape[1]
         self._inverse = np.linalg.pinv(means) if whole else None
         self._regions: dict[tuple[int, int, int], Region | None] = {}
@@ -110,6 +124,13 @@ class GeneralModel:
             np.zeros(4),
             np.zeros(self._means.shape[1]),
             np.zeros(1, np.int64),
+            np.zeros(self.n_arms),
+            np.zeros(1, np.int64),
+            np.zeros((LONGEST, self._means.shape[1])),
+            np.zeros((LONGEST, self.n_arms)),
+            np.zeros(2, np.int64),
+            np.zeros((2, self.n_components)),
+            np.zeros((2, self.n_components)),
         )
 
     def unseen(self, tally: Tally) -> int:
@@ -142,25 +163,30 @@ class GeneralModel:
         With a mean at the end of its family, an alternative may be infinitely far off however
         little it is explored.
         """
-        followers = self._kept(memory).followers
-        if kappa not in followers:
-            followers[kappa] = self._follow(kappa)
-        follower = followers[kappa]
+        if kappa not in self._followers:
+            self._followers[kappa] = self._follow(kappa)
+        follower = self._followers[kappa]
+        before = self._followed(follower, memory)
         try:
-            held = follower.rates(memory.parameter.copy())
+            held, after = follower.follow(memory.parameter.copy(), before)
         except CertificationError:
             out[:] = self._incidence.any(axis=1)
             out[leader] = 0.0
             return math.inf
+        if after.solves is not before.solves:
+            last = memory.solves[0] = len(after.solves)
+            memory.solved_at[last - 1], memory.solved_from[last - 1] = after.solves[-1]
+            self._solutions.keep(_solves_of(follower, memory), after)
+        memory.followed[:] = after.rates
         out[:] = held.rates if held.best == leader else 0.0
         out[out < DUST] = 0.0
         out[leader] = 0.0
         return float((held.upper - held.lower) / held.upper) if held.upper > 0 else 0.0
 
     def test(self, leader: int, level: float, tally: Tally, memory: GeneralMemory) -> None:
-        counts, held = tally.counts.astype(np.float64), self._kept(memory)
+        counts = tally.counts.astype(np.float64)
         least = self._project(tally.means, counts, memory)
-        weakest = self._ratio(leader, level, tally.means, counts, least, held.proofs)
+        weakest = self._ratio(leader, level, tally.means, counts, least, memory, 0)
         memory.numbers[WEAKEST] = weakest
         if weakest >= level:
             return
@@ -168,7 +194,7 @@ class GeneralModel:
         means = np.where(shown, memory.estimate, tally.means)
         weights = np.where(shown, KNOWN * max(1.0, counts.max(initial=1.0)), counts)
         inside = float(self._losses(means, weights, memory.estimate[None])[0])
-        settled = self._ratio(leader, level, means, weights, inside, held.settled)
+        settled = self._ratio(leader, level, means, weights, inside, memory, 1)
         memory.numbers[SETTLED] = settled
 
     def weigh(self, tally: Tally, memory: GeneralMemory) -> int:
@@ -182,7 +208,7 @@ class GeneralModel:
         floor = LEAST_SHARE * spread.max(initial=0.0)
         chances, improvements, largest = 0.0, 0.0, 0.0
         for arm, value, components in self._alternatives(
-            leader, tally.means, tally.counts.astype(np.float64), None
+            leader, tally.means, tally.counts.astype(np.float64)
         ):
             glr = max(value - least, 0.0)
             if glr > DECIDED:
@@ -210,11 +236,11 @@ class GeneralModel:
 
     def _project(self, means: np.ndarray, counts: np.ndarray, memory: GeneralMemory) -> float:
         """Fill in the maximum-likelihood parameter; returns what it loses."""
-        held = self._kept(memory)
-        if held.projected != _bytes_of(means, counts, memory):
-            held.loss = self._nearest(means, counts, memory)
-            held.projected = _bytes_of(means, counts, memory)
-        return held.loss
+        loss: float | None = self._solutions.of(_bytes_of(means, counts, memory))
+        if loss is None:
+            loss = self._nearest(means, counts, memory)
+            self._solutions.keep(_bytes_of(means, counts, memory), loss)
+        return loss
 
     def _nearest(self, means: np.ndarray, counts: np.ndarray, memory: GeneralMemory) -> float:
         """The same, found anew."""
@@ -249,13 +275,18 @@ class GeneralModel:
                 return True
         return False
 
-    def _kept(self, memory: GeneralMemory) -> Held:
-        """What is held for a memory, for as long as that lives."""
-        key = id(memory.numbers)
-        if key not in self._held:
-            self._held[key] = Held()
-            weakref.finalize(memory.numbers, self._held.pop, key, None)
-        return self._held[key]
+    def _followed(self, follower: Follower, memory: GeneralMemory) -> GenericMemory:
+        """What is held of the rates followed: at hand, or solved for as it was."""
+        last = int(memory.solves[0])
+        if last == 0:
+            return GenericMemory()
+        key = _solves_of(follower, memory)
+        held: GenericMemory | None = self._solutions.of(key)
+        if held is None:
+            rows = zip(memory.solved_at[:last], memory.solved_from[:last], strict=True)
+            held = follower.again([(theta.copy(), rates.copy()) for theta, rates in rows])
+            self._solutions.keep(key, held)
+        return replace(held, rates=memory.followed.copy())
 
     def _proved(self, proofs: Proofs, means: np.ndarray, counts: np.ndarray) -> float:
         """A number that no alternative loses less than, by weak duality."""
@@ -275,38 +306,55 @@ class GeneralModel:
         means: np.ndarray,
         counts: np.ndarray,
         least: float,
-        proofs: dict[int, Proofs],
+        memory: GeneralMemory,
+        row: int,
     ) -> float:
-        """The least likelihood ratio, or some number on the same side of a finite level."""
-        if leader in proofs and level < math.inf:
-            lower = self._proved(proofs[leader], means, counts) - least
-            if lower >= level:
-                return lower
-            upper = self._reached(proofs[leader], means, counts) - least
-            if upper < level:
-                return upper
-        found = self._alternatives(leader, means, counts, proofs)
-        return min((value for _, value, _ in found), default=math.inf) - least
+        """The least likelihood ratio, or some number on the same side of a finite level.
 
-    def _alternatives(
-        self, leader: int, means: np.ndarray, counts: np.ndarray, proofs: dict[int, Proofs] | None
-    ) -> list[tuple[int, float, np.ndarray]]:
-        """For each arm that could be better: the least loss, and the component means there.
-
-        What the solutions prove is left in ``proofs``, if there are to be any, under the leader.
+        What an earlier solution for the leader proves is looked at first; the inputs of the last
+        one stand in a row of the memory.
         """
-        keys = [
+        if memory.tested[row] == leader + 1 and level < math.inf:
+            proofs = self._tested(leader, memory.tested_means[row], memory.tested_counts[row])[1]
+            if proofs is not None:
+                lower = self._proved(proofs, means, counts) - least
+                if lower >= level:
+                    return lower
+                upper = self._reached(proofs, means, counts) - least
+                if upper < level:
+                    return upper
+        memory.tested[row] = leader + 1
+        memory.tested_means[row], memory.tested_counts[row] = means, counts
+        return self._tested(leader, means, counts)[0] - least
+
+    def _tested(
+        self, leader: int, means: np.ndarray, counts: np.ndarray
+    ) -> tuple[float, Proofs | None]:
+        """The least loss of any alternative, and what its solution proves elsewhere."""
+        key = ("tested", leader, means.tobytes(), counts.tobytes())
+        known: tuple[float, Proofs | None] | None = self._solutions.of(key)
+        if known is None:
+            found, proofs = self._solve(self._rivals(leader), means, counts, True)
+            known = min((value for _, value, _ in found), default=math.inf), proofs
+            self._solutions.keep(key, known)
+        return known
+
+    def _rivals(self, leader: int) -> list[tuple[int, int, int]]:
+        """The regions where some arm beats the leader."""
+        return [
             (piece, leader, arm)
             for piece in range(len(self._pieces))
             for arm in range(self.n_arms)
             if arm != leader
         ]
+
+    def _alternatives(
+        self, leader: int, means: np.ndarray, counts: np.ndarray
+    ) -> list[tuple[int, float, np.ndarray]]:
+        """For each arm that could be better: the least loss, and the component means there."""
+        keys = self._rivals(leader)
         best: dict[int, tuple[float, np.ndarray]] = {}
-        found, proved = self._solve(keys, means, counts, proofs is not None)
-        if proofs is not None:
-            proofs.pop(leader, None)
-            if proved is not None:
-                proofs[leader] = proved
+        found, _ = self._solve(keys, means, counts, False)
         for place, value, point in found:
             arm = keys[place][2]
             if arm not in best or value < best[arm][0]:
@@ -372,6 +420,13 @@ class GeneralModel:
             sides.append(np.zeros(1))
         matrix, right = np.vstack(rows), np.concatenate(sides)
         return interior(matrix, right, polytope.equal_matrix, polytope.equal_bounds, arm >= 0)
+
+
+def _solves_of(follower: Follower, memory: GeneralMemory) -> Hashable:
+    """The solves that led to the rates followed."""
+    last = int(memory.solves[0])
+    at, begun = memory.solved_at[:last], memory.solved_from[:last]
+    return ("followed", follower.kappa, at.tobytes(), begun.tobytes())
 
 
 def _bytes_of(means: np.ndarray, counts: np.ndarray, memory: GeneralMemory) -> tuple[bytes, ...]:

@@ -5,19 +5,23 @@ once) and the held confusing parameters are moved to agree with it.  Rates resca
 feasible are kept while the two sides they give are within κ; Theorem 2 then holds with
 C(θ)(1 + κ).  Otherwise the cutting planes start from what is held.
 
+All that is held is a function of the solves that led to it, each of them an estimate and the rates
+it began with: who keeps these goes on after a restart as if there had been none.  There are at most
+``LONGEST``: the next one starts from nothing.
+
 An estimate may be anything finite.  Ties count as gaps of a small margin.  Outside the
 parameter set the program is taken as it stands, which may leave nothing to confuse: project
 estimates first.  Pairs that no arm can tell apart are left out.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ossb.errors import CertificationError, InputError
 from ossb.graves_lai.generic.certificate import is_empty
-from ossb.graves_lai.generic.cutting import Answer, Cut, Search
+from ossb.graves_lai.generic.cutting import Cut, Search
 from ossb.graves_lai.generic.divergence import Divergence
 from ossb.graves_lai.generic.duals import Dual
 from ossb.graves_lai.generic.ground import Ground
@@ -28,14 +32,20 @@ from ossb.graves_lai.generic.region import Region, region_of
 from ossb.graves_lai.generic.separation import Separation
 
 MARGIN = 1e-6
+LONGEST = 32  # solves, each warm from the one before it
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class GenericMemory:
-    """What was solved last, and where."""
+    """What was solved last, and where; of the rates, what became of them since.
+
+    ``solves`` has the estimate and the rates that each of the solves began with, the first one
+    from nothing.
+    """
 
     best: int = -1
     rates: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    solves: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
     cuts: list[Cut] = field(default_factory=list)
     weights: np.ndarray = field(default_factory=lambda: np.zeros(0))
     regions: list[Region] = field(default_factory=list)
@@ -94,39 +104,64 @@ class Follower:
         self.ground = Ground(divergence, means, reveals, self.pieces, -1)
 
     def rates(self, theta: np.ndarray) -> Held:
-        """Feasible rates at an estimate."""
-        program = self._program(np.asarray(theta, dtype=np.float64))
-        memory = self.memory if self.memory.best == program.best else GenericMemory()
-        return self._solved(program, memory)
+        """Feasible rates at an estimate, after those of the last one."""
+        held, self.memory = self.follow(theta, self.memory)
+        return held
 
-    def _solved(self, program: Program, memory: GenericMemory) -> Held:
+    def follow(self, theta: np.ndarray, memory: GenericMemory) -> tuple[Held, GenericMemory]:
+        """Feasible rates at an estimate from what is held, and what is held then."""
+        program = self._program(np.asarray(theta, dtype=np.float64))
+        known = memory.best == program.best and bool(memory.rates.any())
+        return self._solved(program, memory if known else GenericMemory())
+
+    def again(self, solves: Sequence[tuple[np.ndarray, np.ndarray]]) -> GenericMemory:
+        """What is held after some solves."""
+        memory = GenericMemory()
+        for theta, rates in solves:
+            _, memory = self.follow(theta, replace(memory, rates=rates))
+        return memory
+
+    def _solved(self, program: Program, memory: GenericMemory) -> tuple[Held, GenericMemory]:
         """Rates from what is held; from nothing, where that leads nowhere.
 
         At an estimate with a gap of nearly 0 an arm is free, and its rate nearly all there is: at
         the next one those rates are feasible at a price from which the search may not come down.
         """
+        known = memory.rates if memory.best >= 0 else None
+        best, before = program.best, np.zeros(program.gaps.size) if known is None else known
+        solves = (*memory.solves, (program.theta, before))
         regions, empty = self._regions(program, memory)
+        if not regions and known is not None:
+            return self._solved(program, GenericMemory())
         if not regions:
-            rates = np.zeros(program.gaps.size)
-            self.memory = GenericMemory(program.best, rates, empty=empty)
-            return Held(program.best, rates, 0.0, 0.0, bool(memory.best >= 0))
+            return Held(best, before, 0.0, 0.0, False), GenericMemory(best, before, solves)
         separation = Separation(program, regions)
         cuts, weights = self._moved(program, separation, memory)
-        known = memory.rates if memory.rates.any() else None
         search = Search(program, separation, self.gap, cuts, known, small=known is not None)
         if known is not None:
             search.weigh(weights)
             if search.relative <= self.kappa:
-                held = search.best
-                self._hold(program, separation, held, memory.cuts, memory.weights, empty)
-                return Held(program.best, held, search.lower, search.upper, True)
+                held = Held(best, search.best, search.lower, search.upper, True)
+                return held, replace(memory, rates=search.best)
+            if len(solves) > LONGEST:
+                return self._solved(program, GenericMemory())
         answer = search.run(empty, proofs=False)
         if known is not None and not search.relative <= self.gap:
             return self._solved(program, GenericMemory())
         if not np.isfinite(answer.upper):
             raise CertificationError("no feasible rates were found at this estimate")
-        self._remember(program, separation, answer, empty)
-        return Held(program.best, answer.rates, answer.lower, answer.upper, False)
+        insides = [separation.witness(a) for a in range(len(separation.regions))]
+        found = GenericMemory(
+            best,
+            answer.rates,
+            solves,
+            answer.cuts,
+            answer.weights,
+            list(separation.regions),
+            insides,
+            empty,
+        )
+        return Held(best, answer.rates, answer.lower, answer.upper, False), found
 
     def _program(self, theta: np.ndarray) -> Program:
         broken = [
@@ -142,8 +177,10 @@ class Follower:
         margin = MARGIN * max(unit, float(rewards[best] - rewards.min()))
         gaps = np.maximum(rewards[best] - rewards, margin)
         gaps[best] = 0.0
-        if self.ground.best != best:
-            self.ground = Ground(self.divergence, self.means, self.reveals, self.pieces, best)
+        ground = self.ground
+        if ground.best != best:
+            ground = Ground(self.divergence, self.means, self.reveals, self.pieces, best)
+            self.ground = ground
         return Program(
             self.divergence,
             self.means,
@@ -153,7 +190,7 @@ class Follower:
             best,
             gaps,
             margin,
-            self.ground,
+            ground,
         )
 
     def _regions(self, program: Program, memory: GenericMemory) -> tuple[list[Region], list[Dual]]:
@@ -197,25 +234,3 @@ class Follower:
         good = np.flatnonzero(told & separation.confuse(parameters, places))
         cuts = [Cut(int(places[k]), parameters[k], divergences[k]) for k in good]
         return cuts, memory.weights[still][good]
-
-    def _remember(
-        self, program: Program, separation: Separation, answer: Answer, empty: list[Dual]
-    ) -> None:
-        self._hold(program, separation, answer.rates, answer.cuts, answer.weights, empty)
-
-    def _hold(
-        self,
-        program: Program,
-        separation: Separation,
-        rates: np.ndarray,
-        cuts: list[Cut],
-        weights: np.ndarray,
-        empty: list[Dual],
-    ) -> None:
-        if self.memory.best == program.best and cuts is self.memory.cuts:
-            self.memory.rates = rates  # parameters and regions stay those of the last solution
-            return
-        insides = [separation.witness(a) for a in range(len(separation.regions))]
-        self.memory = GenericMemory(
-            program.best, rates, cuts, weights, list(separation.regions), insides, empty
-        )
