@@ -36,6 +36,9 @@ SOLVERS = {
     "Linear arms: the semidefinite program by Clarabel, and through CVXPY": (
         "linear.py", "--part", "b",
     ),
+    "Linear arms, as users call them: one by one, in a list, from the command line": (
+        "bounds.py",
+    ),
     "Sets of items, semi-bandit feedback: the convex program through CVXPY": (
         "semi_bandit.py", "--quick", "--part", "sizes",
     ),

@@ -59,6 +59,7 @@ def test_its_text_is_the_generators(peers):
 
 
 COLUMNS = {
+    "bounds.py": "µs|cpu|a second|CVXPY|ossb.bound, first 200|made of arrays|ossb bound FILE|solve",
     "linear.py": "K, d|ours|Clarabel|CVXPY|difference",
     "semi_bandit.py": "m|d|uniform|tie1e-4|median|p99|CVXPY ms|differs",
     "generic.py": "value|gap|rounds|cold|kept|warm|CVXPY|ratio|largest|nan",

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import ossb
+from ossb import instances
 from ossb.errors import InputError
 from ossb.instances import from_dict, load, parse
 
@@ -110,7 +111,7 @@ def test_standard_input_that_is_no_text(monkeypatch):
         ('{"structure": "classical", "theta": {}}', r"`theta` must be a list, got \{\}"),
         ('{"structure": "classical", "n_arms": 2.0}', "`n_arms` must be a whole number"),
         ('{"structure": "classical", "n_arms": -1}', "`n_arms` must be at least 1"),
-        ('{"structure": "classical", "theta": [1], "theta": [2]}', "`theta` must stand there once"),
+        ('{"structure": "classical", "theta": [1], "theta": [2]}', "`theta` must stand"),
         (
             '{"structure": "classical", "theta": [1], "name": null}',
             "`name` must be a string, got N",
@@ -152,3 +153,38 @@ def test_instances_are_tables():
     for content in (None, 3, "x", [1]):
         with pytest.raises(InputError, match="`instance` must be a table of keys"):
             from_dict(content)
+
+
+def long_text(*entries):
+    return json.dumps([*entries, *[{"structure": "classical", "theta": [0.5, 0.25]}] * 6000])
+
+
+def test_long_lists_are_read_the_same_way(monkeypatch):
+    named = {"structure": "classical", "theta": [0.5, 0.25], "note": "a: b"}  # one more colon
+    for text in (long_text(), long_text(named)):
+        assert len(text) > instances.LONG
+        quickly = instances.parse(text, "file")
+        with monkeypatch.context() as patch:
+            patch.setattr(instances, "LONG", len(text))
+            assert instances.parse(text, "file") == quickly
+    assert instances._long_list(long_text()) is not None
+    assert instances._long_list(long_text(named)) is None  # looked at closely
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (
+            '{"structure": "classical", "theta": [0.5], "theta": [0.2]}',
+            "`theta` must stand",
+        ),
+        ('{"structure": "classical", "theta": [NaN]}', "hold finite numbers only, got NaN"),
+        ('{"structure": "classical", "theta": [0.5,]}', "be JSON or TOML"),
+        ('{"structure": "classical", "theta": [1, {"theta": 1, "theta": 2}]}', "once only"),
+    ],
+)
+def test_what_is_wrong_with_a_long_list_is_said(wrong, said):
+    text = long_text().replace("[", f"[{wrong}, ", 1)
+    assert len(text) > instances.LONG
+    with pytest.raises(InputError, match=said):
+        instances.parse(text, "file")

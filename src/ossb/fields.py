@@ -65,9 +65,11 @@ def check_keys(keys: Iterable[Any], known: Iterable[str], of: str) -> None:
 
 def vector(value: Any, field: str, size: int | None = None) -> np.ndarray:
     """A vector of finite numbers, of a given length if there is one."""
-    plain = value if isinstance(value, np.ndarray) else _plain(value, 1)
-    if isinstance(plain, np.ndarray) and plain.ndim == 1 and plain.dtype.kind in "fiu":
-        result = np.array(plain, dtype=np.float64)
+    plain = None if isinstance(value, np.ndarray) else _plain(value, 1)
+    if plain is not None:
+        result = plain
+    elif isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "fiu":
+        result = np.array(value, dtype=np.float64)
         if not np.isfinite(result).all():
             at = int(np.flatnonzero(~np.isfinite(result))[0])
             raise InputError(f"{field}[{at}]", "be finite", float(result[at]))
@@ -82,9 +84,11 @@ def vector(value: Any, field: str, size: int | None = None) -> np.ndarray:
 
 def matrix(value: Any, field: str, columns: int | None = None) -> np.ndarray:
     """Rows of finite numbers, all of one length."""
-    plain = value if isinstance(value, np.ndarray) else _plain(value, 2)
-    if isinstance(plain, np.ndarray) and plain.ndim == 2 and plain.dtype.kind in "fiu":
-        result = np.array(plain, dtype=np.float64)
+    plain = None if isinstance(value, np.ndarray) else _plain(value, 2)
+    if plain is not None:
+        result = plain
+    elif isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "fiu":
+        result = np.array(value, dtype=np.float64)
         if not np.isfinite(result).all():
             row, column = (int(i) for i in np.argwhere(~np.isfinite(result))[0])
             raise InputError(f"{field}[{row}][{column}]", "be finite", float(result[row, column]))
@@ -133,7 +137,7 @@ def names(value: Any, field: str, size: int | None = None) -> tuple[str, ...]:
 
 
 def _plain(value: Any, depth: int) -> np.ndarray | None:
-    """Lists of numbers as an array, as one would expect of them; None for a closer look."""
+    """Lists of finite numbers as a new array; None for a closer look at anything else."""
     if type(value) not in (list, tuple) or not value:
         return None
     entries = value

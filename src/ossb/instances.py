@@ -1,32 +1,51 @@
 """Instance files: TOML or JSON with the keys of an instance, or a list of them."""
 
+import gc
 import json
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ossb.errors import InputError
 from ossb.fields import check_keys, choice
 from ossb.structures import STRUCTURES, Instance
+from ossb.structures.base import keys_of
 
+WIDE = 1000
+LONG = 200_000  # characters from which on a text is read by the quicker parser
 LIST_KEY = "instances"  # a TOML file has no list at its top: it stands under this key
 
 
 def load(source: str | Path) -> tuple[list[Instance], bool]:
     """Instances of a file (``-`` for standard input), and whether the file held a list."""
-    content = parse(_text(source), str(source))
-    _refuse_others(content, str(source))
-    if isinstance(content, list):
-        return _entries(content), True
-    if isinstance(content, dict) and LIST_KEY in content and "structure" not in content:
-        extra = sorted(set(content) - {LIST_KEY})
-        if extra:
-            raise InputError(extra[0], f"not stand beside {LIST_KEY}")
-        return _entries(content[LIST_KEY]), True
-    return [from_dict(content)], False
+    with _not_collecting():
+        content = parse(_text(source), str(source))
+        _refuse_others(content, str(source))
+        if isinstance(content, list):
+            return _entries(content), True
+        if isinstance(content, dict) and LIST_KEY in content and "structure" not in content:
+            extra = sorted(set(content) - {LIST_KEY})
+            if extra:
+                raise InputError(extra[0], f"not stand beside {LIST_KEY}")
+            return _entries(content[LIST_KEY]), True
+        return [from_dict(content)], False
+
+
+@contextmanager
+def _not_collecting() -> Iterator[None]:
+    """No garbage collector: a file is millions of numbers and no garbage."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _refuse_others(content: Any, name: str) -> None:
@@ -48,15 +67,24 @@ def from_dict(content: Any) -> Instance:
     kind = content["structure"]
     if not (isinstance(kind, str) and kind in STRUCTURES):
         choice(kind, "structure", STRUCTURES)
-    structure = STRUCTURES[kind]
+    structure: Any = STRUCTURES[kind]
     keys = {key: value for key, value in content.items() if key != "structure"}
-    known = [item.name for item in fields(structure) if item.init]
-    check_keys(keys, known, f"a key of {structure.kind}")
-    for item in fields(structure):
-        required = item.default is MISSING and item.default_factory is MISSING
-        if item.init and required and keys.get(item.name) is None:
-            raise InputError(item.name, f"be given for {structure.kind}")
-    return structure(**keys)
+    for name in required_keys(structure):
+        if keys.get(name) is None:
+            check_keys(keys, keys_of(structure), f"a key of {structure.kind}")
+            raise InputError(name, f"be given for {structure.kind}")
+    instance: Instance = structure(**keys)
+    return instance
+
+
+@cache
+def required_keys(structure: Any) -> list[str]:
+    """The keys without which there is no instance of a structure."""
+    return [
+        item.name
+        for item in fields(structure)
+        if item.init and item.default is MISSING and item.default_factory is MISSING
+    ]
 
 
 def parse(text: str, name: str) -> Any:
@@ -64,6 +92,10 @@ def parse(text: str, name: str) -> Any:
     text = text.removeprefix("\ufeff")
     stripped = text.lstrip()
     if stripped[:1] in ("{", "[") and not _is_toml_table(stripped):
+        if len(stripped) > LONG:
+            content = _long_list(stripped)
+            if content is not None:
+                return content
         try:
             return json.loads(
                 stripped, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats
@@ -82,9 +114,32 @@ def parse(text: str, name: str) -> Any:
         raise InputError(name, "be nested less deeply") from None
 
 
+def _long_list(text: str) -> Any:
+    """A long JSON text, read quickly; None where that leaves something to be looked at.
+
+    As many colons as keys say that no key stands there twice: in strings there may be more.
+    """
+    import msgspec
+
+    try:
+        content = msgspec.json.decode(text)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
+    return content if text.count(":") == _count_keys(content) else None
+
+
+def _count_keys(content: Any) -> int:
+    """How many keys there are; of lists that begin with a number, none is looked for."""
+    if isinstance(content, dict):
+        return len(content) + sum(map(_count_keys, content.values()))
+    if isinstance(content, list) and content and isinstance(content[0], dict | list):
+        return sum(map(_count_keys, content))
+    return 0
+
+
 def _is_toml_table(text: str) -> bool:
     """Whether a text that starts with a bracket is a TOML table header, not a JSON list."""
-    line = text.splitlines()[0].strip()
+    line = text[:WIDE].splitlines()[0].strip()  # nobody's header is that wide
     inner = line.strip("[]").strip()
     return line.startswith("[") and line.endswith("]") and inner.replace("_", "a").isalpha()
 

@@ -1,10 +1,11 @@
 """Kernels called from Python over and over: interpreted at first, compiled once that pays.
 
 A few small solves take less time than it takes to import a compiler.  When what was interpreted
-adds up, compiled code is looked for in the disk cache, in a thread, since to import a compiler
-and to load code takes a second; where there is none, a process of its own compiles into the
-cache, and its code is taken when it is done.  Nobody waits, and as both ways give the same bits,
-nobody can tell but by the clock.
+adds up, compiled code is looked for in the disk cache.  To import a compiler and to load code
+takes a second: the main thread waits for it, which is the sooner done; from other threads, where
+somebody may wait for an answer, a thread of its own looks.  Where there is no code, a process
+compiles into the cache, for which nobody waits, and its code is taken when it is done.  As both
+ways give the same bits, nobody can tell but by the clock.
 """
 
 import atexit
@@ -80,7 +81,10 @@ class Quick:
             done = progress.compiler is not None and progress.compiler.poll() is not None
             if progress.stage == INTERPRETED or (progress.stage == COMPILING and done):
                 progress.stage = LOOKING
-                aside(lambda: self._look(progress, args))
+                if threading.current_thread() is threading.main_thread():
+                    self._look(progress, args)
+                else:
+                    aside(lambda: self._look(progress, args))
             elif progress.stage == MISSING and progress.spent > HOPELESS:
                 progress.stage = READY  # this call compiles
 

@@ -92,6 +92,13 @@ def test_two_best_arms_are_refused():
         bound(Linear(arms=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], phi=[1.0, 0.5]))
 
 
+def test_a_tie_beside_the_largest_mean_is_refused_whoever_looks():
+    """The filter would prove the best arm, which ``best`` takes for a tie."""
+    arms = [[1.0, 0.0, 0.0], [1.0 - 1e-8, 1e-3, 0.0], [0.0, 1.0, -1e6], [0.0, 0.0, 1.0]]
+    with pytest.raises(InputError, match="both best"):
+        bound(Linear(arms=arms, phi=[1.0, 0.0, 1.0]))
+
+
 @pytest.mark.parametrize("power", range(1, 11))
 def test_proofs_hold_near_the_direction_of_the_best_arm(power):
     for arms in ([[1.0, 0.0], [0.5, 10.0**-power]], [[1.0, 0.3], [0.5, 0.15 + 10.0**-power]]):

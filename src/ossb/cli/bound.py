@@ -48,8 +48,11 @@ def bound(
     if json:
         import json as encoder
 
+        import msgspec
+
         content = [_content(answer) for answer in bounds]
-        typer.echo(encoder.dumps(content if is_list else content[0], indent=2, allow_nan=False))
+        text = encoder.dumps(content if is_list else content[0], allow_nan=False)
+        typer.echo(msgspec.json.format(text, indent=2))  # which indents long lists soon
     else:
         from rich.console import Console
 

@@ -4,6 +4,7 @@
 observations change sign, so that everything above this layer only ever maximises.
 """
 
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -66,6 +67,7 @@ class Family(Protocol):
         ...
 
 
+@lru_cache(1024)  # families are immutable, and every instance asks for one
 def family_named(name: str, sigma: float = 1.0, sign: float = 1.0) -> Family:
     """The family of a name in ``FAMILIES``."""
     if name == "gaussian":

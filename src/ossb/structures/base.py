@@ -52,7 +52,8 @@ class Instance:
         if unnamed:
             must = f"be given its keys by name, such as {cls.parameter}=…"
             raise InputError(cls.__name__, must, unnamed[0])
-        known = keys_of(cls)  # type: ignore[arg-type]  # classes are hashable
+        structure: Any = cls
+        known = keys_of(structure)
         if not keys.keys() <= known.keys():
             read.check_keys(keys, known, f"a key of {cls.kind}")
         instance = super().__new__(cls)

@@ -180,10 +180,11 @@ def _solve_alike(instances: Sequence[Linear], gap: float) -> list[Bound | None]:
     seconds = (time.perf_counter() - started) / len(instances)
     found: list[Bound | None] = []
     for n, instance in enumerate(instances):
-        status, _, played, confusing = sizes[n]
+        status, best, played, confusing = sizes[n]
         if status == LEFT:
             found.append(None)
             continue
+        vars(instance)["best"] = best  # proved to be so, and clearly: what ``best`` would find
         alternatives = [
             Alternative(
                 arms[n][1][k], directions[n, k], witnesses[n, k], weights[n][1][k], relative=True

@@ -144,7 +144,7 @@ def test_rates_that_do_not_span_are_never_proved():
     best = int(np.argmax(arms @ phi))
     columns = np.ascontiguousarray(arms.T)
     proof.phi[TRUTH] = phi
-    assert enclose_gaps(columns, proof.phi[TRUTH], best, proof.arm)
+    assert enclose_gaps(columns, proof.phi[TRUTH], best, 1.0, proof.arm)
     rank = reduce_arms(columns, best, proof.vector)
     assert rank == 3
     for played in ([], [0], [0, 1], [2, 3]):
@@ -160,7 +160,7 @@ def test_enclosures_hold_what_they_enclose():
         arms, phi = draw(rng, 9, 3)
         best = int(np.argmax(arms @ phi))
         proof, columns = enclosure(9, 3), np.ascontiguousarray(arms.T)
-        if enclose_gaps(columns, phi, best, proof.arm):
+        if enclose_gaps(columns, phi, best, 0.0, proof.arm):
             for x, gap in enumerate(exact_gaps(arms, phi, best)):
                 assert rational(proof.arm[GAP_LOW, x]) <= gap <= rational(proof.arm[GAP_HIGH, x])
         assert reduce_arms(columns, best, proof.vector) == 2

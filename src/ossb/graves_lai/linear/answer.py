@@ -111,14 +111,15 @@ def pose(arms: np.ndarray, phi: np.ndarray, memory: LinearMemory, proof: Enclosu
         own[TRUTH, i] = math.ldexp(phi[i], -by_phi)
         for x in range(n_arms):
             scaled[i, x] = math.ldexp(arms[x, i], -by_arms)
-    best, top = 0, -math.inf
+    best, top, size = 0, -math.inf, 0.0
     for x in range(n_arms):
         mean = 0.0
         for i in range(dimension):
             mean += own[TRUTH, i] * scaled[i, x]
+        size = max(size, abs(mean))
         if mean > top:
             best, top = x, mean
-    if not enclose_gaps(scaled, own[TRUTH], best, proof.arm):
+    if not enclose_gaps(scaled, own[TRUTH], best, size, proof.arm):
         return -1
     largest = 0.0
     for x in range(n_arms):

@@ -101,8 +101,13 @@ def rest_of_product(a: float, b: float, product: float) -> float:
 
 
 @kernel
-def enclose_gaps(arms: np.ndarray, phi: np.ndarray, best: int, arm: np.ndarray) -> bool:
-    """Fill in bounds of ⟨φ, x* − x⟩; False unless every other arm is proved to be worse."""
+def enclose_gaps(
+    arms: np.ndarray, phi: np.ndarray, best: int, largest: float, arm: np.ndarray
+) -> bool:
+    """Fill in bounds of ⟨φ, x* − x⟩; False unless every other arm is proved to be clearly worse.
+
+    That is, by TIE of the ``largest`` mean, and of the products that make up the two means.
+    """
     dimension, n_arms = arms.shape
     unit = GUARD * (2 * dimension + 4) * UNIT
     for x in range(n_arms):
@@ -120,7 +125,7 @@ def enclose_gaps(arms: np.ndarray, phi: np.ndarray, best: int, arm: np.ndarray) 
         arm[GAP, x] = gap
         arm[GAP_LOW, x] = gap - radius - 4.0 * UNIT * gap
         arm[GAP_HIGH, x] = gap + radius + 4.0 * UNIT * gap
-        if x != best and not arm[GAP_LOW, x] > max(LEAST, TIE * size):
+        if x != best and not arm[GAP_LOW, x] > max(LEAST, TIE * max(size, largest)):
             return False
     for row in (GAP, GAP_LOW, GAP_HIGH):
         arm[row, best] = 0.0
