@@ -153,11 +153,6 @@ def common_size(content: dict[str, Any]) -> int | None:
     return int(content["n_nodes"]) - 1 if content["arm_set"] == "spanning_trees" else None
 
 
-def is_regression(content: dict[str, Any]) -> bool:
-    """Whether arms are features of a common parameter."""
-    return has_features(content) or content.get("feedback") == "bandit"
-
-
 # the unit of rewards
 
 
@@ -394,7 +389,7 @@ def features(content: dict[str, Any]) -> Images:
 
 
 def useless_features(content: dict[str, Any]) -> Images:
-    """A feature that is always 0, one that stands twice, and an item in no arm."""
+    """A feature that is always 0, one that stands many times, and an item in no arm."""
     if content["structure"] == "combinatorial" and "arms" in content:
         arms, phi = np.array(content["arms"]), content["phi"]
         new = {
@@ -415,9 +410,9 @@ def useless_features(content: dict[str, Any]) -> Images:
         arms, phi = np.array(content["arms"]), content["phi"]
         zero = np.hstack([arms, np.zeros((len(arms), 1))])
         yield image("always 0", content, {**content, "arms": zero.tolist(), "phi": [*phi, 0.5]})
-        double = np.hstack([arms, arms[:, :1]])
-        new = {"arms": double.tolist(), "phi": [0.75 * phi[0], *phi[1:], 0.25 * phi[0]]}
-        yield image("twice", content, {**content, **new})
+        many = np.hstack([arms, *[arms[:, :1]] * 3])
+        new = {"arms": many.tolist(), "phi": [0.25 * phi[0], *phi[1:], *[0.25 * phi[0]] * 3]}
+        yield image("four times", content, {**content, **new})
 
 
 SYMMETRIES: dict[str, Callable[[dict[str, Any]], Images]] = {

@@ -6,6 +6,8 @@ No two numbers of them stand in a simple ratio, so that two arms seldom tie for 
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from ossb.errors import InputError
 from ossb.instances import from_dict
 from ossb.policies import POLICIES, policy
@@ -128,6 +130,29 @@ def contents() -> Iterator[tuple[str, dict[str, Any]]]:
             except InputError:
                 continue  # the structure's table of families says so
             yield f"{name} {family}", content
+
+
+def drawn(content: dict[str, Any], seed: int) -> dict[str, Any]:
+    """The same kind of instance with other numbers, near the first ones."""
+    rng, new = np.random.default_rng(seed), dict(content)
+    if "theta" in content:
+        moves = 0.02 * rng.uniform(-1.0, 1.0, len(content["theta"]))
+        for key in ("theta", "parameters"):
+            if key in content:
+                new[key] = (np.array(content[key]) + moves).tolist()
+    if "phi" in content:
+        new["phi"] = (
+            np.array(content["phi"]) * rng.uniform(0.95, 1.05, len(content["phi"]))
+        ).tolist()
+    if content["structure"] in ("linear", "generalized_linear"):
+        arms = np.array(content["arms"])
+        moves = 0.1 * rng.standard_normal(arms.shape) * ~(arms == 1.0).all(axis=0)
+        new["arms"] = (arms + moves).tolist()
+    if "preferences" in content:
+        moves = 0.05 * np.triu(rng.uniform(-1.0, 1.0, np.shape(content["preferences"])), 1)
+        new["preferences"] = (np.array(content["preferences"]) + moves - moves.T).tolist()
+    from_dict(new)
+    return new
 
 
 def fitting(content: dict[str, Any]) -> Iterator[str]:

@@ -175,4 +175,5 @@ CONFIDENCE_BALL = Kind(
     structures=LINEAR,
     reference="Dani, Hayes and Kakade (2008)",
     fits=shows_one_value,
+    breaks={"level": "the ridge draws rewards to 0"},
 )

@@ -237,5 +237,10 @@ IDS = Kind(
     reference="Kirschner, Lattimore, Vernade and Szepesvári (2021)",
     fits=shows_one_value,
     remembers=True,
-    breaks={"units": "norm, the bound on the length of the parameter, has the unit of rewards"},
+    breaks={
+        "units": "norm, the bound on the length of the parameter, has the unit of rewards",
+        "level": "the ridge draws rewards to 0",
+        "features": "the ridge and norm are lengths in their coordinates",
+        "useless features": "the ridge counts a copy as another one",
+    },
 )

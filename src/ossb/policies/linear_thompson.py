@@ -121,4 +121,9 @@ LINEAR_THOMPSON = Kind(
     structures=LINEAR,
     reference="Agrawal and Goyal (2013)",
     fits=shows_one_value,
+    breaks={
+        "level": "the ridge draws rewards to 0; none with prior=flat",
+        "features": "the ridge is a length in their coordinates; none with prior=flat",
+        "useless features": "the ridge counts a copy as another one; none with prior=flat",
+    },
 )

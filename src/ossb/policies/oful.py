@@ -82,5 +82,10 @@ OFUL = Kind(
     structures=LINEAR,
     reference="Abbasi-Yadkori, Pál and Szepesvári (2011)",
     fits=shows_one_value,
-    breaks={"units": "norm, the bound on the length of the parameter, has the unit of rewards"},
+    breaks={
+        "units": "norm, the bound on the length of the parameter, has the unit of rewards",
+        "level": "the ridge draws rewards to 0",
+        "features": "the ridge and norm are lengths in their coordinates",
+        "useless features": "the ridge counts a copy as another one",
+    },
 )

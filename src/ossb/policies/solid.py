@@ -214,5 +214,10 @@ SOLID = Kind(
     reference="Tirinzoni, Pirotta, Restelli and Lazaric (2020)",
     fits=shows_one_value,
     remembers=True,
-    breaks={"units": "step sizes and norm, the bound on the length of the parameter, have units"},
+    breaks={
+        "units": "step sizes and norm, the bound on the length of the parameter, have units",
+        "level": "the ridge draws rewards to 0",
+        "features": "the ridge and norm are lengths in their coordinates",
+        "useless features": "the ridge counts a copy as another one",
+    },
 )

@@ -213,4 +213,9 @@ SPL = Kind(
     reference="Degenne, Shao and Koolen (2020)",
     fits=shows_one_value,
     remembers=True,
+    breaks={
+        "level": "the ridge draws rewards to 0",
+        "features": "the ridge is a length in their coordinates",
+        "useless features": "the ridge and the radii count all features",
+    },
 )

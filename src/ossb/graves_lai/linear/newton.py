@@ -172,15 +172,24 @@ def newton_step(n: int, m: int, rank: int, ws: Workspace) -> int:
                 kkt[e, f] += curved * between[e, f] * dots[x, f] - straight * shares[x, f]
         for f in range(e):
             kkt[e, f] = kkt[f, e]
-        kkt[e, e] += RIDGE
         for x in range(m):
             kkt[e, n + x] = -shares[x, e]
+    # ridges in the units of their rows, which those of gaps change
+    curvature, coupling = 0.0, 0.0
+    for e in range(n):
+        curvature = max(curvature, abs(kkt[e, e]))
+        for x in range(m):
+            coupling = max(coupling, shares[x, e])
+    if not curvature > 0.0:
+        curvature = 1.0
+    for e in range(n):
+        kkt[e, e] += RIDGE * curvature
     for x in range(m):
         for f in range(n):
             kkt[n + x, f] = shares[x, f]
         for f in range(m):
             kkt[n + x, n + f] = 0.0
-        kkt[n + x, n + x] = RIDGE
+        kkt[n + x, n + x] = RIDGE * coupling * coupling / curvature
     solution = cube[VECTORS, SOLUTION]
     if not solve_general(kkt, solution, n + m):
         return BROKEN
