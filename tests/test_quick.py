@@ -1,5 +1,6 @@
 """Kernels that turn to compiled code by themselves: when, how, and what stays the same."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from ossb import quick
+from ossb import compiling, quick
 from ossb.families.bernoulli import bernoulli_kl
 from ossb.kernels import kernel
 from ossb.quick import COMPILING, INTERPRETED, LOOKING, MISSING, READY, Quick, kind_of
@@ -113,6 +114,28 @@ def test_a_compiler_that_failed_is_not_asked_again(at_once, monkeypatch):
     assert pretended.calls == [5]  # compiled here, after so long
 
 
+def test_one_compiles_at_a_time(at_once, monkeypatch, tmp_path):
+    assert compiling.BUSY == quick.BUSY
+    started, compiler, pretended = [], Compiler(), Pretended()
+    monkeypatch.setattr(quick, "is_importable", lambda kernel: True)
+    monkeypatch.setattr(quick, "compile_aside", lambda *args: started.append(args) or compiler)
+    runs = Quick(pretended)
+    runs(1)
+    compiler.code = quick.BUSY
+    runs(1)
+    assert stage_of(runs) == INTERPRETED
+    runs(1)
+    assert (len(started), stage_of(runs)) == (2, COMPILING)
+    (progress,) = runs._kinds.values()
+    assert progress.worth == 2.0
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with open(tmp_path / f"ossb-compiling-{os.getuid()}", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        command = [sys.executable, "-m", "ossb.compiling"]
+        run = subprocess.run(command, env=environment, input=b"", timeout=60)
+    assert run.returncode == quick.BUSY
+
+
 def test_a_cache_that_cannot_be_read_leaves_the_interpreter(at_once, monkeypatch):
     pretended = Pretended()
     monkeypatch.setattr(pretended, "is_compiled", lambda *args: 1 / 0)
@@ -167,7 +190,7 @@ def test_kernels_have_one_each():
 def test_another_process_compiles_for_this_one(tmp_path):
     script = """
         import time
-        from ossb import quick
+        from ossb import compiling, quick
         from ossb.families.bernoulli import bernoulli_kl
         quick.WORTH = -1.0
         expected = bernoulli_kl(0.25, 0.5)
@@ -181,7 +204,7 @@ def test_another_process_compiles_for_this_one(tmp_path):
         assert progress.compiler.poll() == 0
         assert bernoulli_kl.compiled.stats.cache_hits
     """
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "TMPDIR": str(tmp_path)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script)], env=environment, check=True, timeout=240

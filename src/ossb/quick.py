@@ -4,8 +4,9 @@ A few small solves take less time than it takes to import a compiler.  When what
 adds up, compiled code is looked for in the disk cache.  To import a compiler and to load code
 takes a second: the main thread waits for it, which is the sooner done; from other threads, where
 somebody may wait for an answer, a thread of its own looks.  Where there is no code, a process
-compiles into the cache, for which nobody waits, and its code is taken when it is done.  As both
-ways give the same bits, nobody can tell but by the clock.
+compiles into the cache, for which nobody waits, and its code is taken when it is done; where one
+is compiling already, that is tried again later.  As both ways give the same bits, nobody can tell
+but by the clock.
 """
 
 import atexit
@@ -23,6 +24,7 @@ WORTH = 0.1  # seconds interpreted, or known to lie ahead, from which on compile
 HOPELESS = 60.0  # seconds interpreted from which on it is compiled here, where nothing else helped
 LEAVING = 5.0  # seconds that a process at its end waits for a thread that is loading code
 
+BUSY = 75  # what ``ossb.compiling`` ends with where another one is compiling
 INTERPRETED, LOOKING, COMPILING, MISSING, READY = range(5)
 
 
@@ -31,6 +33,7 @@ class Progress:
 
     def __init__(self) -> None:
         self.spent = 0.0
+        self.worth = 1.0  # how many times WORTH it takes to look, or to look again
         self.stage = INTERPRETED
         self.compiler: subprocess.Popen[bytes] | None = None
 
@@ -45,7 +48,7 @@ class Quick:
 
     def __call__(self, *args: Any) -> Any:
         progress = self._progress(args)
-        if progress.stage != READY and progress.spent > WORTH:
+        if progress.stage != READY and progress.spent > WORTH * progress.worth:
             self._advance(progress, args)
         if progress.stage == READY:
             return self._kernel.compiled(*args)
@@ -60,7 +63,7 @@ class Quick:
         This waits for code to be loaded, and for no compiler.
         """
         progress = self._progress(args)
-        if progress.stage == INTERPRETED and seconds > WORTH:
+        if progress.stage == INTERPRETED and seconds > WORTH * progress.worth:
             progress.stage = LOOKING
             self._look(progress, args)
         elif progress.stage == COMPILING:
@@ -97,6 +100,10 @@ class Quick:
             elif progress.compiler is None and is_importable(self._kernel):
                 progress.compiler = compile_aside(self._kernel, self._kernel.signature(*args))
                 progress.stage = COMPILING
+            elif progress.compiler is not None and progress.compiler.poll() == BUSY:
+                progress.compiler = None
+                progress.worth *= 2.0
+                progress.stage = INTERPRETED
             else:
                 progress.stage = MISSING
         except Exception:  # a cache or a compiler that does not work leaves the interpreter
