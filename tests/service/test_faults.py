@@ -168,7 +168,7 @@ def test_what_is_under_way_when_the_server_ends_is_answered(tmp_path):
 
     def ask():
         with Client(server.url, patience=0.1) as client:
-            answers.append(client.ask("long", 300))
+            answers.append(client.ask("long", 60))
 
     with Client(server.url) as client:
         client.create("long", instance, {"name": "hgl"})
@@ -179,9 +179,9 @@ def test_what_is_under_way_when_the_server_ends_is_answered(tmp_path):
     assert server.stop() == 0
     caller.join(60)
     assert begun
-    assert len(answers[0]) == 300
+    assert len(answers[0]) == 60
     with Campaign.open(store, "long") as campaign:
-        assert campaign.describe()["pending"] == 300
+        assert campaign.describe()["pending"] == 60
 
 
 def test_the_server_ends_in_the_middle_of_a_long_solve(tmp_path):

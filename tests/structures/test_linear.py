@@ -55,8 +55,13 @@ def test_one_arm():
 
 
 def test_the_model_has_the_arms_as_columns():
+    """In coordinates of their own: some linear map of the features, which loses nothing."""
     instance = random_instance(3)
-    assert np.array_equal(instance.model().features, instance.arms.T)
+    own = instance.model().features.T
+    there = np.linalg.lstsq(instance.arms, own, rcond=None)[0]
+    assert instance.arms @ there == pytest.approx(own, abs=1e-12)
+    back = np.linalg.lstsq(own, instance.arms, rcond=None)[0]
+    assert own @ back == pytest.approx(instance.arms, abs=1e-12)
 
 
 def test_rates_that_do_not_span_prove_nothing():

@@ -53,7 +53,7 @@ def copy(
 ) -> None:
     """Copy all campaigns and tokens into another store; again, it adds what is new.
 
-    Example: ossb storage copy sqlite:///ossb.db postgresql://ossb@localhost/ossb
+    Example: ossb storage copy sqlite:///ossb.db sqlite:///other.db
     """
     check_store(target, STORES)
     with _opened(source, read_only=True) as opened:
