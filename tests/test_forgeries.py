@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import forging
 from ossb import certificates
 from ossb.errors import CertificationError
 from ossb.structures import bound
@@ -85,3 +86,36 @@ def test_an_item_near_the_end_of_its_means_is_not_left_out():
         "best_arm": 0, "rates": [], "alternatives": [], "multipliers": None,
     }  # fmt: skip
     assert not report_on(forged).valid
+
+
+@pytest.mark.parametrize("name", forging.CASES)
+def test_what_is_proved_from_a_forgery_is_true(name):
+    rng = np.random.default_rng(sum(map(ord, name)))
+    tally = forging.attack(name, 40, rng)
+    forging.climb(name, 10, rng, tally)
+    assert tally.tried == 60
+    assert tally.false == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", forging.CASES)
+def test_what_is_proved_from_many_forgeries_is_true(name):
+    rng = np.random.default_rng(1 + sum(map(ord, name)))
+    tally = forging.attack(name, 10_000, rng)
+    forging.climb(name, 2_000, rng, tally)
+    assert tally.false == []
+
+
+def test_forgeries_find_a_check_that_is_wrong(monkeypatch):
+    """One that takes rates to tell twice what they do."""
+    right, low, high = forging.honest("classical gaussian")
+    exact = Classical.exact_information
+
+    def careless(self, support, multipliers):
+        return 2 * exact(self, support, multipliers)
+
+    monkeypatch.setattr(Classical, "exact_information", careless)
+    tally = forging.Tally()
+    tally.take(right, low, high)
+    assert tally.false
+    assert tally.below == pytest.approx(0.5)

@@ -9,11 +9,9 @@ from ossb.errors import CertificationError
 from ossb.families import Bernoulli, Exponential, Gaussian, Poisson
 from ossb.graves_lai.independent import (
     TIED,
-    beyond,
     classical_rates,
     divergences,
     independent_rate,
-    least_information,
     proved,
     unimodal_rates,
 )
@@ -27,16 +25,12 @@ def test_rates_make_every_constraint_tight(family):
     support, alternatives, value = proved(family, means, 1, [0, 2], 1.0)
     assert dict(support) == {x: 1.0 / family.kl(means[x], 0.8) for x in (0, 2)}
     assert value == pytest.approx(sum(rate * (0.8 - means[x]) for x, rate in support))
-    assert least_information(family, means, 1, [0, 2], support) == pytest.approx(1.0)
     assert [a.parameter[a.arm] for a in alternatives] == [0.8, 0.8]
     assert all(a.witness[a.arm] > 0.8 for a in alternatives)
 
 
 def test_a_best_mean_that_cannot_be_exceeded():
     assert proved(Bernoulli(), np.array([1.0, 0.5]), 0, [1], 1.0) == ([], [], 0.0)
-    assert least_information(Bernoulli(), np.array([1.0, 0.5]), 0, [1], []) == math.inf
-    assert least_information(Gaussian(), np.array([1.0]), 0, [], []) == math.inf
-    assert least_information(Gaussian(), np.array([1.0, 0.5]), 0, [1], []) == 0.0
 
 
 def test_divergences_too_small_for_a_rate_are_an_error_not_infinity():
@@ -61,14 +55,6 @@ def test_many_arms_take_little_room():
     support, alternatives, value = proved(Gaussian(), means, 19_999, range(19_999), 1.0)
     assert len(support) == len(alternatives) == 19_999
     assert value == pytest.approx(math.fsum(2.0 / (1.0 - means[:-1])))
-
-
-def test_how_far_means_reach_outside():
-    assert beyond(Bernoulli(), np.array([0.5, 1.25])) == 0.25
-    assert beyond(Bernoulli(), np.array([-0.5, 1.25])) == 0.5
-    assert beyond(Bernoulli(), np.array([0.5])) == 0.0
-    assert beyond(Gaussian(), np.array([1e300])) == 0.0
-    assert beyond(Gaussian(), np.array([])) == 0.0
 
 
 def test_divergences_entry_by_entry():

@@ -7,18 +7,13 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from ossb.errors import InputError
-from ossb.graves_lai.proof import GAP, Alternative, Arm, Report, Support, check
+from ossb.graves_lai.proof import GAP, Alternative, Arm, Provable, Report, Support, check
 
 Status = Literal["certified", "heuristic"]
 
 
-class Bounded(Protocol):  # in transition: all of Provable, when every structure offers it
+class Bounded(Provable, Protocol):
     """An instance with a bound: what can be proved of it, and how its arms are called."""
-
-    @property
-    def may_certify(self) -> bool: ...
-
-    def best_arm(self) -> Arm: ...
 
     def gap_of(self, arm: Arm) -> float:
         """Δ(x) under the true parameter, rounded."""

@@ -26,12 +26,6 @@ def divergences(family: Family, means: np.ndarray, others: np.ndarray) -> np.nda
     return np.array([family.kl(float(p), float(q)) for p, q in zip(means, others, strict=True)])
 
 
-def beyond(family: Family, means: np.ndarray) -> float:
-    """How far means reach outside the family's mean space."""
-    low, high = family.lowest(), family.highest()
-    return float(max(0.0, (low - means).max(initial=0.0), (means - high).max(initial=0.0)))
-
-
 class OneMoved(Sequence[Alternative]):
     """Parameters that differ from the truth in one arm each, written out one at a time.
 
@@ -93,18 +87,6 @@ def proved(
         moves.append((arm, rate * gap))
     value = math.fsum(weight for _, weight in moves)
     return support, OneMoved(means, top, family.highest(), sign, moves), value
-
-
-def least_information(
-    family: Family, means: np.ndarray, best: int, candidates: Iterable[int], support: Support
-) -> float:
-    """F(η) = min over the candidates of η(x) d(θ_x, θ*); +∞ if there is none."""
-    top = float(means[best])
-    if not top < family.highest():
-        return math.inf
-    rates = dict(support)
-    terms = (rates.get(int(x), 0.0) * family.kl(float(means[x]), top) for x in candidates)
-    return min(terms, default=math.inf)
 
 
 @kernel

@@ -31,7 +31,6 @@ Ball = Any  # flint.arb, which is loaded by the check and not before
 GAP = 1e-6  # the relative gap that "certified" stands for where nothing else is said
 # rates count as feasible, and as costing the upper side, to this share: C itself is proved exactly
 FEASIBLE = 1e-9
-TOLERANCE = 1e-9  # in transition
 # what an instance raises on a proof of the wrong shape, which is then no proof
 MALFORMED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
@@ -163,17 +162,14 @@ def prove(
     """What a proof gives, whatever is claimed."""
     from ossb.graves_lai.exact.balls import down, up, working  # loads flint
 
-    provable = _in_transition(instance)
     problems: list[str] = []
     with working(), np.errstate(all="ignore"):
-        lower = _lower(provable, alternatives, problems)
-        cost, information = _upper(provable, support, multipliers, problems)
+        lower = _lower(instance, alternatives, problems)
+        cost, information = _upper(instance, support, multipliers, problems)
         if information.is_nan() or not information > 0:
             upper = math.inf
         else:
             upper = 0.0 if not information.is_finite() else up(cost / information)
-        if isinstance(provable, _Floats) and upper < down(lower) <= upper * (1.0 + TOLERANCE):
-            lower = type(cost)(upper)
         report = Report(down(lower), upper, down(information), up(cost), tuple(problems))
     if report.lower > report.upper:
         contradiction = (
@@ -298,60 +294,3 @@ def _upper(
     except MALFORMED as error:
         problems.append(f"rates or multipliers: not what this instance needs: {error}")
     return INFINITE, arb(0)
-
-
-# Transition: structures that do not yet offer ``exact_…`` are checked in floating point, with
-# tolerances, as all of them were.  Removed with the last of them.
-
-
-def _in_transition(instance: Any) -> Any:
-    """The instance itself, or what stands for one that has no exact proofs yet."""
-    return instance if hasattr(instance, "exact_information") else _Floats(instance)
-
-
-class _Floats:
-    STRICT = 100.0  # a witness is better by this many times its own distance from the set
-
-    def __init__(self, instance: Any) -> None:
-        self.instance = instance
-        self.best_arm = instance.best_arm
-
-    def exact_gap(self, arm: Arm) -> Ball:
-        from flint import arb
-
-        return arb(self.instance.gap_of(arm))
-
-    def exact_confusing(self, alternative: Alternative) -> np.ndarray:
-        arm, instance, error = alternative.arm, self.instance, 0.0
-        gap = instance.gap_of(arm)
-        for name in ("parameter", "witness"):
-            parameter = getattr(alternative, name)
-            limit = min(1.0 + float(np.abs(parameter).max(initial=0.0)), gap)
-            away = instance.outside(parameter, arm, alternative.piece)
-            outside = max(0.0, away - instance.rounding(parameter))
-            disagreement = instance.disagreement(parameter)
-            error = outside + disagreement  # that of the witness, in the end
-            if not outside <= TOLERANCE * limit:
-                raise ProofError(f".{name}: outside the parameter set by {outside:.2e}")
-            if not disagreement <= TOLERANCE * limit:
-                raise ProofError(
-                    f".{name}: differs in what the best arm reveals by {disagreement:.2e}"
-                )
-        short = -instance.advantage(alternative.parameter, arm) / gap
-        if not short <= TOLERANCE:
-            raise ProofError(f".parameter: its arm is worse by {short:.2e}")
-        strict = instance.advantage(alternative.witness, arm) > self.STRICT * error
-        if instance.witnessed and not strict:
-            raise ProofError(".witness: its arm is not strictly better")
-        return alternative.parameter
-
-    def exact_heaviest(self, confusing: Sequence[np.ndarray], weights: Sequence[float]) -> Ball:
-        from flint import arb
-
-        return arb(float(self.instance.heaviest(confusing, np.array(weights))))
-
-    def exact_information(self, support: Support, multipliers: Any) -> Ball:
-        from flint import arb
-
-        information = float(self.instance.information(support, multipliers))
-        return arb(information) if information > 0 else arb(0)

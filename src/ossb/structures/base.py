@@ -25,7 +25,6 @@ from ossb.graves_lai.proof import Arm, judge, prove
 
 __all__ = ["Arm", "Bound", "Instance", "Structure", "bound", "clear_best", "refuse_twins"]
 
-ROUNDING = 1e-14
 TIE = 1e-13  # rewards closer than this, relative to the largest, are two best arms
 LARGE = 2_000_000  # numbers in a list of arms beyond which an answer is checked on request only
 
@@ -147,10 +146,6 @@ class Instance:
     def may_certify(self) -> bool:
         """Whether a bound may be called certified: not where a search may have missed."""
         return True
-
-    def rounding(self, parameter: np.ndarray) -> float:
-        """How far outside rounding alone may put a parameter, where ``outside`` does not say."""
-        return ROUNDING * float(np.abs(parameter).max(initial=0.0))
 
     def unprojected(self) -> str | None:
         """Why no maximum-likelihood projection is at hand; None where there is one."""

@@ -10,21 +10,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ossb import fields as read
 from ossb.errors import InputError
-from ossb.graves_lai.glm import certificate
-from ossb.graves_lai.glm import solution as glm
+from ossb.graves_lai.glm import certificate, solution
 from ossb.graves_lai.glm.links import IDENTITY, LARGEST, LINKS
 from ossb.graves_lai.linear import solution as linear
-from ossb.graves_lai.linear.agreement import disagreement, slips
-from ossb.graves_lai.proof import TOLERANCE, Alternative, Arm, Support
+from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.glm import GlmModel, glm_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.listed import ListedArms
+
+if TYPE_CHECKING:
+    from ossb.graves_lai.exact.linear import Frame
 
 FITS = {
     ("index", "logistic"): ("gaussian",),
@@ -152,36 +153,37 @@ class GeneralizedLinear(ListedArms):
         shift = self.index - top
         return np.abs(certificate.changes(self._reward_link, np.full_like(shift, top), shift))
 
-    @cached_property
-    def _steepness(self) -> float:
-        """Least ratio of gaps in reward to gaps in index: turns index errors into rewards."""
-        margins = np.abs(self.index[self.others] - self.index[self.best])
-        return float((self.gaps[self.others] / margins).min(initial=math.inf))
-
     @np.errstate(all="ignore")  # at the ends of the doubles: bounds that are not finite
     def solve(self, gap: float) -> Bound:
         if not self.others.size:
             return Bound(self, 0.0, 0.0, [], [])
         certificate.across(self.arms, self.best)  # refuses what doubles cannot tell apart
-        rates, confusing, multipliers = self._solved(gap)
-        pushed = [self._alternative(*one) for one in confusing]
-        alternatives = [one for one in pushed if one is not None]
+        rates, confusing, multipliers, lower = self._solved(gap)
+        # as differences from φ, which keep their digits near ties; the check makes them exact
+        alternatives = [
+            Alternative(arm, delta, _BEYOND * delta, weight, relative=True)
+            for arm, delta, weight in confusing
+        ]
         rates = rates * self._variance
         support = [(int(arm), float(rates[arm])) for arm in np.flatnonzero(rates)]
-        proved = self.information(support, multipliers)
+        proved = self._information(rates / self._variance, multipliers)
         if proved == math.inf:
             return Bound(self, 0.0, 0.0, [], [], multipliers)
         if not proved > 0 or not alternatives:
             return Bound(self, 0.0, math.inf, support, alternatives, multipliers)
         support = [(arm, rate / proved) for arm, rate in support]
         upper = math.fsum(rate * self.gap_of(arm) for arm, rate in support)
-        weights = np.array([alternative.weight for alternative in alternatives])
-        parameters = [alternative.parameter for alternative in alternatives]
-        lower = float(weights.sum() / self.heaviest(parameters, weights))
+        if not upper > 0.0:  # rates below the range of doubles
+            return Bound(self, 0.0, math.inf, support, alternatives, multipliers)
+        lower *= self._variance
         return Bound(self, min(lower, upper), upper, support, alternatives, multipliers)
 
-    def _solved(self, gap: float) -> tuple[np.ndarray, list[tuple[int, np.ndarray, float]], Any]:
-        """Rates for unit variance; arms, directions and weights of the lower bound; multipliers."""
+    def _solved(
+        self, gap: float
+    ) -> tuple[np.ndarray, list[tuple[int, np.ndarray, float]], Any, float]:
+        """For unit variance: rates, arms, directions and weights of the lower bound; multipliers,
+        and that bound.
+        """
         link = self._observed_link
         if link == IDENTITY:  # quadratic divergences: a linear bandit with costs of its own
             margins = np.abs(self.index - self.index[self.best])
@@ -191,79 +193,75 @@ class GeneralizedLinear(ListedArms):
                 (int(arm), self.sign * direction, float(flat.weights[arm]))
                 for arm, direction in chosen
             ]
-            return flat.rates, confusing, None
-        found = glm.solve(self.arms, self.index, self.best, self.gaps, link, gap)
+            return flat.rates, confusing, None, flat.lower
+        found = solution.solve(self.arms, self.index, self.best, self.gaps, link, gap)
         triples = zip(found.alternatives, found.directions, found.weights, strict=True)
         multipliers = {
             "arms": found.open_arms.tolist(),
             "directions": found.most_confusing.tolist(),
         }
-        return found.rates, [(int(x), d, float(w)) for x, d, w in triples], multipliers
+        named = [(int(x), direction, float(weight)) for x, direction, weight in triples]
+        return found.rates, named, multipliers, found.lower
 
-    def _alternative(self, arm: int, direction: np.ndarray, weight: float) -> Alternative | None:
-        """φ + δ, nudged as rounding asks: unseen by the best arm, and the arm no worse than it.
+    def _information(self, rates: np.ndarray, multipliers: Any) -> float:
+        """What rates for unit variance tell, in doubles."""
+        link = self._observed_link
+        directions = self._directions(multipliers)
+        return certificate.information(link, self.arms, self.index, self.best, rates, directions)
 
-        None where rounding has taken too much of δ.
-        """
-        top = self.arms[self.best]
-        length = float(top @ top)
-        margin = abs(float(self.index[self.best] - self.index[arm]))
-        for _ in range(20):
-            if length > 0:
-                direction = direction - top * (((self.phi + direction) - self.phi) @ top / length)
-            parameter = self.phi + direction
-            short = -self._lead(parameter, arm)
-            if not 0.0 < short <= margin:
-                break
-            direction = direction * (1.0 + 2.0 * short / margin)
-        if not short <= TOLERANCE * margin:
-            return None
-        return Alternative(arm, parameter, self.phi + _BEYOND * direction, weight)
+    def _directions(self, multipliers: Any) -> dict[int, np.ndarray]:
+        """The direction that multipliers name for each arm."""
+        if multipliers is None:
+            return {}
+        named = zip(multipliers["arms"], multipliers["directions"], strict=True)
+        size = self.arms.shape[1]
+        return {
+            self.position(arm): read.vector(one, "multipliers.directions", size)
+            for arm, one in named
+        }
 
-    def _lead(self, parameter: np.ndarray, arm: int) -> float:
-        """Index of an arm beyond that of the best one, in the direction of the goal.
+    # what proves it
 
-        At the nearest parameter on which the best arm agrees with the truth, at least.
-        """
-        top = self.arms[self.best]
-        lead = self.arms[arm] - top
-        drift = float(np.abs(slips(top, self.phi, parameter, lead)))
-        return float(self.sign * (lead @ parameter)) - drift
+    @property
+    def _frame(self) -> "Frame":
+        from ossb.graves_lai.exact.linear import frame_of  # loads flint
 
-    def outside(self, parameter: np.ndarray, arm: Arm, piece: int) -> float:
-        return 0.0
+        return frame_of(self, self.arms, self.phi, self.best, self.sign)
 
-    def disagreement(self, parameter: np.ndarray) -> float:
-        """In units of reward, at the least slope between the best arm and another.
+    def exact_gap(self, arm: Arm) -> Ball:
+        from ossb.graves_lai.exact.glm import gap  # loads flint
 
-        Beyond what rounding explains, which ``_lead`` and ``heaviest`` make good.
-        """
-        return disagreement(self.arms[self.best], self.phi, parameter) * self._steepness
+        return gap(self._frame, self._reward_link, self.position(arm))
 
-    def advantage(self, parameter: np.ndarray, arm: Arm) -> float:
-        lead = np.array([self.sign * self._lead(parameter, self.position(arm))])
-        top = np.array([self.arms[self.best] @ parameter])
-        return float(self.sign * certificate.changes(self._reward_link, top, lead)[0])
+    def exact_confusing(self, alternative: Alternative) -> Any:
+        return self._frame.confusing(alternative, self.position(alternative.arm))
 
-    def heaviest(self, parameters: Sequence[np.ndarray], weights: np.ndarray) -> float:
-        directions = np.array([parameter - self.phi for parameter in parameters])
-        top = self.arms[self.best]
-        drifts = [np.abs(slips(top, self.phi, parameter, self.arms)) for parameter in parameters]
-        heaviest = certificate.heaviest(
-            self._observed_link, self.arms, self.index, self.gaps, self.others, directions, weights,
-            np.array(drifts).T,
-        )  # fmt: skip
-        return heaviest / self._variance
+    def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
+        from ossb.graves_lai.exact import glm, linear  # loads flint
 
-    def information(self, support: Support, multipliers: Any) -> float:
-        rates = np.zeros(self.n_arms)
-        for arm, rate in support:
-            rates[self.position(arm)] += rate / self._variance
-        rates[self.best] = 0.0
-        directions: dict[int, np.ndarray] = {}
-        if multipliers is not None:
-            named = zip(multipliers["arms"], multipliers["directions"], strict=True)
-            directions = {int(arm): np.asarray(one, dtype=np.float64) for arm, one in named}
-        return certificate.information(
-            self._observed_link, self.arms, self.index, self.best, rates, directions
+        frame = self._frame
+        costs = [glm.gap(frame, self._reward_link, arm) for arm in range(self.n_arms)]
+        if self._observed_link == IDENTITY:
+            spread = linear.variance(self.sigma)
+            return linear.heaviest(frame, confusing, weights, costs, spread)
+        return glm.heaviest(frame, self._observed_link, costs, confusing, weights)
+
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
+        from ossb.graves_lai.exact import glm, linear  # loads flint
+        from ossb.graves_lai.exact.means import summed
+
+        link, frame, rates = self._observed_link, self._frame, summed(support)
+        if link == IDENTITY:
+            return linear.information(frame, rates, linear.variance(self.sigma))
+        rounded = np.zeros(self.n_arms)
+        for arm, rate in rates.items():
+            rounded[arm] = float(rate) if arm != self.best else 0.0
+        directions = self._directions(multipliers)
+        proposed = certificate.proposals(
+            link, self.arms, self.index, self.best, rounded, directions
         )
+
+        def propose(x: int, played: list[int]) -> Any:
+            return (proposed[x][0], proposed[x][1][played]) if x in proposed else None
+
+        return glm.information(frame, link, rates, propose)

@@ -49,8 +49,8 @@ class Frame:
         self.arms, self.phi, self.best, self.sign = arms, phi, best, sign
         n_arms, self.dimension = arms.shape
         self.balls = arb_mat(n_arms, self.dimension, arms.ravel().tolist())
-        values = (self.balls * column([arb(entry) for entry in phi])).entries()
-        self.margins = [arb(sign) * (values[best] - value) for value in values]
+        self.values = (self.balls * column([arb(entry) for entry in phi])).entries()
+        self.margins = [arb(sign) * (self.values[best] - value) for value in self.values]
         for arm, margin in enumerate(self.margins):
             if arm != best and not margin > 0:
                 raise ProofError(f"instance: arm {arm} is as good as the best arm, {best}")
@@ -106,17 +106,28 @@ class Frame:
         scale = self.margins[arm] / gain
         return Confusing([scale * entry for entry in delta])
 
-    def spread(self, rates: dict[int, arb]) -> Vector | None:
-        """q_x of every arm, for rates of some; None where they leave a direction untold."""
-        arms = self.balls if self.basis is None else self.balls * self.basis.transpose()
-        size = arms.ncols()
-        played = sorted(rates)
-        rows = [[arms[arm, i] for i in range(size)] for arm in played]
+    def shifts(self, confusing: Sequence[Confusing]) -> list[Vector]:
+        """⟨δ′, x⟩ of every arm, a row each."""
+        entries = [[one.direction[i] for one in confusing] for i in range(self.dimension)]
+        seen: list[Vector] = (self.balls * arb_mat(entries)).tolist()
+        return seen
+
+    @cached_property
+    def coordinates(self) -> arb_mat:
+        """The arms as what is seen along the basis: as they are where that is all space."""
+        return self.balls if self.basis is None else self.balls * self.basis.transpose()
+
+    def inverse(self, weights: dict[int, arb]) -> arb_mat | None:
+        """M with xᵀ M x = max ⟨δ, x⟩² over ⟨δ, x*⟩ = 0, Σ_y weights_y ⟨δ, y⟩² ≤ 1.
+
+        In coordinates; None where some direction has no weight.
+        """
+        arms, size, played = self.coordinates, self.coordinates.ncols(), sorted(weights)
         if not played:
             return None
-        weighed = [
-            [rates[arm] * entry for entry in row] for arm, row in zip(played, rows, strict=True)
-        ]
+        rows = [[arms[arm, i] for i in range(size)] for arm in played]
+        pairs = zip(played, rows, strict=True)
+        weighed = [[weights[arm] * entry for entry in row] for arm, row in pairs]
         gram = arb_mat(rows).transpose() * arb_mat(weighed)
         bordered = [[gram[i, j] for j in range(size)] for i in range(size)]
         if self.arms[self.best].any():
@@ -127,8 +138,7 @@ class Frame:
             inverse = arb_mat(bordered).inv()
         except ZeroDivisionError:
             return None
-        form = arb_mat([[inverse[i, j] for j in range(size)] for i in range(size)])
-        return self.forms(arms, form)
+        return arb_mat([[inverse[i, j] for j in range(size)] for i in range(size)])
 
     def forms(self, arms: arb_mat, form: arb_mat) -> Vector:
         """xᵀ M x of every arm."""
@@ -155,9 +165,10 @@ def information(frame: Frame, rates: dict[int, arb], variance: arb) -> arb:
     """1 / max over x of 2σ² q_x / m_x²."""
     if len(frame.margins) == 1 or not frame.moves():
         return INFINITE
-    spread = frame.spread({arm: r for arm, r in rates.items() if arm != frame.best and r > 0})
-    if spread is None:
+    form = frame.inverse({arm: r for arm, r in rates.items() if arm != frame.best and r > 0})
+    if form is None:
         return arb(0)
+    spread = frame.forms(frame.coordinates, form)
     others = [x for x in range(len(spread)) if x != frame.best]
     asked = greatest(spread[x] / frame.margins[x] ** 2 for x in others)
     return 1 / (2 * variance * asked)

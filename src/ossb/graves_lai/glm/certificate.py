@@ -11,6 +11,8 @@ quadratic, and F_x has a closed form); p_y = η_y (g(u_y + ⟨δ, y⟩) − g(u_
 then moved onto the linear condition by weighted least squares.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ossb.errors import InputError
@@ -153,7 +155,58 @@ def information(
     link: int, arms: np.ndarray, index: np.ndarray, best: int, rates: np.ndarray,
     directions: dict[int, np.ndarray],
 ) -> float:  # fmt: skip
-    """A proved lower bound of F(η) = min_x F_x(η); +∞ where no arm can be told from the best."""
+    """A lower bound of F(η) = min_x F_x(η), in doubles; +∞ where no arm can be told from the best.
+
+    It is what solvers scale their rates by; the check proves its own.
+    """
+    frame = _frame(link, arms, index, best, rates)
+    if isinstance(frame, float):
+        return frame
+    if link in (LOGISTIC, LOG) and any(int(arm) not in directions for arm in frame.wanted):
+        return 0.0
+    if link not in (LOGISTIC, LOG):  # quadratic: F_x = m² / (2 zᵀ G⁻¹ z), and G is the identity
+        margins = index[best] - index[frame.wanted]
+        squares = (frame.targets * frame.targets).sum(axis=1)
+        return float((margins * margins / (2.0 * squares)).min())
+    least = np.inf
+    for place in range(frame.wanted.size):
+        found = _dual(link, arms, index, best, rates, frame, place, directions)
+        least = min(least, 0.0 if found is None else found[0])
+    return max(0.0, float(least))
+
+
+def proposals(
+    link: int, arms: np.ndarray, index: np.ndarray, best: int, rates: np.ndarray,
+    directions: dict[int, np.ndarray],
+) -> dict[int, tuple[float, np.ndarray]]:  # fmt: skip
+    """τ and p of every arm that has a direction, p by arm: what a proof starts from."""
+    frame = _frame(link, arms, index, best, rates)
+    answer: dict[int, tuple[float, np.ndarray]] = {}
+    if isinstance(frame, float):
+        return answer
+    for place, arm in enumerate(frame.wanted.tolist()):
+        if arm in directions:
+            found = _dual(link, arms, index, best, rates, frame, place, directions)
+            if found is not None:
+                pulls = np.zeros(len(arms))
+                pulls[frame.played] = found[2]
+                answer[arm] = found[1], pulls
+    return answer
+
+
+class _Frame(NamedTuple):
+    """The arms played and those to be told apart, in coordinates scaled by their information."""
+
+    played: np.ndarray
+    wanted: np.ndarray
+    points: np.ndarray
+    targets: np.ndarray
+
+
+def _frame(
+    link: int, arms: np.ndarray, index: np.ndarray, best: int, rates: np.ndarray
+) -> _Frame | float:
+    """The frame, or the information where that is known at once."""
     rest = across(arms, best)
     wanted = np.flatnonzero(np.abs(rest).any(axis=1))
     if not wanted.size:
@@ -161,13 +214,10 @@ def information(
     played = np.flatnonzero((rates > 0) & np.abs(rest).any(axis=1))
     if not played.size:
         return 0.0
-    if link in (LOGISTIC, LOG) and any(int(arm) not in directions for arm in wanted):
-        return 0.0
-    eta, u = rates[played], index[played]
-    variance = variances(link, u)
+    variance = variances(link, index[played])
     # columns of `basis` span what the rates tell; coordinates are scaled by their information
     _, sizes, right = np.linalg.svd(
-        rest[played] * np.sqrt(eta * variance)[:, None], full_matrices=False
+        rest[played] * np.sqrt(rates[played] * variance)[:, None], full_matrices=False
     )
     rank = int((sizes > 1e-13 * sizes[0]).sum())
     basis = right[:rank].T / sizes[:rank]
@@ -176,29 +226,25 @@ def information(
     lost = np.linalg.norm(inside - rest[wanted], axis=1)
     if (lost > _RESIDUAL * np.linalg.norm(rest[wanted], axis=1)).any():
         return 0.0
-    if link not in (LOGISTIC, LOG):  # quadratic: F_x = m² / (2 zᵀ G⁻¹ z), and G is the identity
-        margins = index[best] - index[wanted]
-        return float((margins * margins / (2.0 * (targets * targets).sum(axis=1))).min())
-    least = np.inf
-    for arm, target in zip(wanted, targets, strict=True):
-        shift = arms[played] @ directions[int(arm)]
-        value = _dual(link, u, eta, points, target, shift, float(index[best] - index[arm]))
-        least = min(least, value)
-    return max(0.0, float(least))
+    return _Frame(played, wanted, points, targets)
 
 
 def _dual(
-    link: int, u: np.ndarray, eta: np.ndarray, points: np.ndarray, target: np.ndarray,
-    shift: np.ndarray, margin: float,
-) -> float:  # fmt: skip
+    link: int, arms: np.ndarray, index: np.ndarray, best: int, rates: np.ndarray, frame: _Frame,
+    place: int, directions: dict[int, np.ndarray],
+) -> tuple[float, float, np.ndarray] | None:  # fmt: skip
+    """What the direction of an arm proves, with τ and p; None where it proves nothing."""
+    arm, target, points = int(frame.wanted[place]), frame.targets[place], frame.points
+    u, eta, margin = index[frame.played], rates[frame.played], float(index[best] - index[arm])
     with np.errstate(over="ignore"):
+        shift = arms[frame.played] @ directions[arm]
         pulls = eta * changes(link, u, shift)
     if not np.isfinite(pulls).all():
-        return 0.0
+        return None
     weight = eta * np.maximum(variances(link, u + shift), _FLAT * variances(link, u))
     system = np.linalg.qr(points * np.sqrt(weight)[:, None])[1]
     if not (np.abs(np.diag(system)) > 0).all():
-        return 0.0
+        return None
     aim = np.linalg.solve(system.T, target)
     multiplier = float(aim @ np.linalg.solve(system.T, pulls @ points) / (aim @ aim))
     for _ in range(3):
@@ -207,13 +253,13 @@ def _dual(
         pulls = pulls - weight * (points @ move)
     residual = pulls @ points - multiplier * target
     if not np.abs(residual).max() <= _RESIDUAL * abs(multiplier) * np.abs(target).max():
-        return 0.0
+        return None
     if multiplier * margin < 0:
-        return 0.0
+        return None
     # any multiple of p and τ meets the condition too: one that stays within the means there are
     within = min(1.0, _room(link, u, pulls / eta))
-    value = within * multiplier * margin
-    return float(value - (eta * conjugates(link, u, within * pulls / eta)).sum())
+    tau, pulls = within * multiplier, within * pulls
+    return float(tau * margin - (eta * conjugates(link, u, pulls / eta)).sum()), tau, pulls
 
 
 def _room(link: int, index: np.ndarray, slope: np.ndarray) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 WIDE = 60.0  # of log τ around what the gap suggests
+BESIDE = 1e-4  # of log τ
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
@@ -15,7 +16,7 @@ def best_multiplier(
 ) -> float:
     """τ > 0 at which τ · need − Σ sup over λ of [τ (λ_i − φ_i) − w_i d(φ_i, λ_i)] is largest.
 
-    ``start`` is a multiplier that is kept if it is as good; the function is concave in τ.
+    ``start`` is kept if nothing beside it is better; the function is concave in τ.
     """
 
     def dual(log: float) -> float:
@@ -26,12 +27,14 @@ def best_multiplier(
         value = tau * need - paid
         return value if not math.isnan(value) else -math.inf
 
+    if start > 0.0:  # concave: no better beside it, no better anywhere
+        log = math.log(start)
+        if dual(log) >= max(dual(log - BESIDE), dual(log + BESIDE)):
+            return start
     middle = math.log(2.0 / need) if need > 0.0 else 0.0
     logs = [middle + step for step in np.linspace(-WIDE, WIDE, 241)]
     near = max(range(len(logs)), key=lambda k: dual(logs[k]))
     found = _peak(dual, logs[max(near - 1, 0)], logs[min(near + 1, len(logs) - 1)])
-    if start > 0.0 and dual(math.log(start)) >= dual(found):
-        return start
     return math.exp(found)
 
 

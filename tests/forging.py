@@ -1,0 +1,256 @@
+"""Forged certificates: right ones with their numbers changed, at random and by a search.
+
+The instance stays, so that its C(θ) is known; everything else in the file is the forger's.  What
+the check proves from a forgery must be true, whatever the file claims: a proved lower side above
+C, or a proved upper side below it, is a false claim that passes.
+"""
+
+import copy
+import json
+import math
+
+from ossb import certificates
+from ossb.graves_lai.proof import prove
+from ossb.instances import from_dict
+from ossb.structures import bound
+
+DUELS = [[0.5, 0.6, 0.7, 0.8], [0.4, 0.5, 0.9, 0.3], [0.3, 0.1, 0.5, 0.6], [0.2, 0.7, 0.4, 0.5]]
+ARMS = [[1.0, 0.0, 0.2], [0.6, 0.8, 0.0], [0.1, 0.9, -0.4], [-0.5, 0.3, 0.8], [0.3, 0.3, 0.3]]
+SETS = [[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 0, 1, 1]]
+GRID = [[0, 1], [0, 2], [1, 3], [1, 4], [2, 3], [2, 4], [3, 5], [4, 5]]
+BOX = {"A": [[0, 1, -1], [0, -1, 1], [1, 0, -1]], "b": [0.4, 0.3, 0.9]}
+PIECES = [
+    {"A": [[0, 1, -1]], "b": [0.2], "A_eq": [], "b_eq": []},
+    {"A": [[0, -1, 1]], "b": [0.1], "A_eq": [], "b_eq": []},
+]
+
+
+def _cases():
+    """Instances of every structure and family that a file can hold, by name."""
+    cases = {}
+    for family in ("gaussian", "bernoulli", "bounded", "poisson", "exponential"):
+        goal = "minimize" if family in ("poisson", "bounded") else "maximize"
+        means = {"observation": family, "goal": goal}
+        cases[f"classical {family}"] = {"theta": [0.7, 0.4, 0.55, 0.2], **means}
+        hill = [0.2, 0.5, 0.8, 0.6] if goal == "maximize" else [0.8, 0.5, 0.2, 0.4]
+        cases[f"unimodal {family}"] = {"theta": hill, **means}
+        points = {"points": [0.0, 0.3, 0.5, 1.0], "lipschitz_constant": 1.5}
+        cases[f"lipschitz {family}"] = {"theta": hill, **points, **means}
+        best = max(hill) if goal == "maximize" else min(hill)
+        better = 0.95 if goal == "maximize" else 0.1
+        others = [[better if x == k else mean for x, mean in enumerate(hill)] for k in (0, 1, 3)]
+        near = [mean + 1e-10 if mean == best else mean for mean in others[0]]
+        cases[f"finite {family}"] = {"theta": hill, "parameters": [hill, *others, near], **means}
+    table = [[0.0, 0.4, 0.9], [0.4, 0.0, 0.6], [0.9, 0.6, 0.0]]
+    cases["lipschitz table"] = {"theta": [0.9, 0.6, 0.4], "distances": table}
+    cases["unimodal graph"] = {
+        "theta": [0.9, 0.5, 0.4, 0.3], "edges": [[0, 1], [0, 2], [1, 3], [2, 3]]
+    }  # fmt: skip
+    cases["dueling"] = {"preferences": DUELS}
+    cases["linear"] = {"arms": ARMS, "phi": [0.9, 0.3, -0.2]}
+    flat = [[*row[:2], row[0] + row[1]] for row in ARMS]
+    cases["linear that do not span"] = {"arms": flat, "phi": [0.9, 0.3, -0.2], "goal": "minimize"}
+    near = [*ARMS, [0.999999, 0.0003, 0.2]]
+    cases["linear near tie"] = {"arms": near, "phi": [0.9, 0.3, -0.2]}
+    for link, family in (("logistic", "gaussian"), ("logistic", "bernoulli"), ("log", "poisson")):
+        keys = {"link": link, "observation": family, "phi": [0.9, 0.3, -0.2]}
+        cases[f"generalized_linear {link} {family}"] = {"arms": ARMS, **keys}
+    phi = [0.8, 0.7, 0.5, 0.45, 0.3]
+    cases["combinatorial bandit"] = {"feedback": "bandit", "arms": SETS, "phi": phi}
+    for family in ("gaussian", "bernoulli", "poisson"):
+        keys = {"feedback": "semi_bandit", "observation": family}
+        cases[f"combinatorial {family}"] = {"arms": SETS, "phi": phi, **keys}
+        goal = {"goal": "minimize"}
+        cases[f"combinatorial {family} minimize"] = {"arms": SETS, "phi": phi, **keys, **goal}
+    semi = {"feedback": "semi_bandit"}
+    cases["combinatorial m_sets"] = {
+        "arm_set": "m_sets", "n_items": 5, "size": 2, "phi": phi, "observation": "exponential",
+        **semi,
+    }  # fmt: skip
+    trees = {
+        "arm_set": "spanning_trees",
+        "n_nodes": 4,
+        "edges": [[0, 1], [1, 2], [2, 3], [0, 3], [0, 2]],
+    }
+    cases["combinatorial trees"] = {**trees, "phi": phi, **semi}
+    ways = {"arm_set": "paths", "edges": GRID, "source": 0, "target": 5}
+    cases["combinatorial paths"] = {**ways, "phi": [*phi, 0.2, 0.65, 0.1], **semi}
+    edges = [[i, j] for i in range(2) for j in range(3)]
+    pairs = {"arm_set": "matchings", "n_left": 2, "n_right": 3, "edges": edges}
+    cases["combinatorial matchings"] = {**pairs, "phi": [0.9, 0.2, 0.1, 0.3, 0.7, 0.2], **semi}
+    for family in ("gaussian", "bernoulli", "poisson"):
+        keys = {"theta": [0.8, 0.5, 0.4], "observation": family}
+        cases[f"polytope {family}"] = {**BOX, **keys}
+        cases[f"union {family}"] = {"pieces": PIECES, **keys}
+    return {name: {"structure": name.split()[0], **keys} for name, keys in cases.items()}
+
+
+CASES = _cases()
+HUGE = (1e300, 1e200, 1e20, 1e13, 1e-13, 1e-20, 1e-200, 1e-300, 5e-324, 1.0, 2.0, 0.5, -1.0)
+
+
+def honest(name):
+    """The right certificate of a case, as a file holds it, and the interval that holds C."""
+    answer = bound(from_dict(CASES[name]))
+    (entry,) = certificates.to_certificate([answer])["bounds"]
+    return json.loads(json.dumps(entry)), answer.lower, answer.upper
+
+
+def proved(entry):
+    """What the check proves from an entry, and the claim with its verdict; None if unreadable."""
+    try:
+        claimed = certificates._bound(entry, "bounds[0]")
+    except ValueError:  # the file is refused before anything is proved
+        return None
+    report = prove(claimed.instance, claimed.support, claimed.alternatives, claimed.multipliers)
+    return claimed, report
+
+
+def numbers(node, path=()):
+    """The places of all numbers of an entry, but those of its instance."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if path or key != "instance":
+                yield from numbers(value, (*path, key))
+    elif isinstance(node, list):
+        for k, value in enumerate(node):
+            yield from numbers(value, (*path, k))
+    elif isinstance(node, int | float) and not isinstance(node, bool):
+        yield path
+
+
+def lists(node, path=()):
+    """The places of all lists that have entries, but those of the instance."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if path or key != "instance":
+                yield from lists(value, (*path, key))
+    elif isinstance(node, list):
+        if node:
+            yield path
+        for k, value in enumerate(node):
+            yield from lists(value, (*path, k))
+
+
+def at(entry, path):
+    for step in path:
+        entry = entry[step]
+    return entry
+
+
+def put(entry, path, value):
+    at(entry, path[:-1])[path[-1]] = value
+
+
+def changed(value, rng):
+    """A number in place of another."""
+    if isinstance(value, int):
+        return int(rng.integers(0, 6))
+    kind = rng.integers(6)
+    if kind == 0:
+        return value * (1.0 + rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-16, 0))
+    if kind == 1:
+        return value + rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-16, 1)
+    if kind == 2:
+        return value * 10.0 ** rng.uniform(-20, 20)
+    if kind == 3:
+        return 0.0
+    if kind == 4:
+        return -value
+    return float(rng.choice(HUGE))
+
+
+def mutate(entry, rng):
+    """An entry changed in one to four places."""
+    forged = copy.deepcopy(entry)
+    for _ in range(int(rng.integers(1, 5))):
+        places = list(numbers(forged))
+        kind = rng.integers(8)
+        if kind < 4 and places:
+            path = places[rng.integers(len(places))]
+            put(forged, path, changed(at(forged, path), rng))
+        elif kind == 4 and len(places) > 1:
+            one, other = (places[k] for k in rng.integers(len(places), size=2))
+            a, b = at(forged, one), at(forged, other)
+            if isinstance(a, int) == isinstance(b, int):
+                put(forged, one, b)
+                put(forged, other, a if rng.random() < 0.5 else b)
+        elif kind == 5:
+            some = list(lists(forged))
+            if some:
+                found = at(forged, some[rng.integers(len(some))])
+                k = int(rng.integers(len(found)))
+                found.insert(k, copy.deepcopy(found[k])) if rng.random() < 0.5 else found.pop(k)
+        elif kind == 6:
+            scale = 10.0 ** rng.uniform(-3, 3)
+            for rate in forged["rates"]:
+                rate["rate"] *= scale
+        else:
+            for alternative in forged["alternatives"]:
+                alternative["weight"] = float(rng.choice([0.0, 1.0, 1e9, alternative["weight"]]))
+    if rng.random() < 0.3:
+        forged["lower"] *= 1.0 + 10.0 ** rng.uniform(-12, 0)
+    if rng.random() < 0.3:
+        forged["upper"] *= 1.0 - 10.0 ** rng.uniform(-12, 0)
+    return forged
+
+
+class Tally:
+    """What became of the forgeries of one case.
+
+    ``above`` and ``below`` are how far, relatively, a proved lower side was above C and a proved
+    upper side below it: positive for a false proof.
+    """
+
+    def __init__(self):
+        self.tried = self.accepted = 0
+        self.above = self.below = -math.inf
+        self.false = []
+
+    def take(self, entry, low, high):
+        """Count a forgery; returns what it proves, or None."""
+        self.tried += 1
+        outcome = proved(entry)
+        if outcome is None:
+            return None
+        claimed, report = outcome
+        if report.lower > high or report.upper < low:
+            self.false.append(entry)
+        if low > 0.0:
+            self.above = max(self.above, (report.lower - high) / high)
+            self.below = max(self.below, (low - report.upper) / low)
+        if claimed.verify().valid:
+            self.accepted += 1
+            if claimed.lower > high or claimed.upper < low:
+                self.false.append(entry)
+        return report
+
+
+def attack(name, count, rng, tally=None):
+    """Random forgeries of one case."""
+    tally = tally or Tally()
+    entry, low, high = honest(name)
+    for _ in range(count):
+        tally.take(mutate(entry, rng), low, high)
+    return tally
+
+
+def climb(name, steps, rng, tally=None):
+    """Forgeries that prove more and more: a larger lower side, then a smaller upper one.
+
+    Each starts from a spoiled certificate and keeps every change that does not prove less.
+    """
+    tally = tally or Tally()
+    entry, low, high = honest(name)
+    for side in ("lower", "upper"):
+        current = mutate(entry, rng)
+        score = -math.inf
+        for _ in range(steps):
+            trial = mutate(current, rng)
+            report = tally.take(trial, low, high)
+            if report is None:
+                continue
+            reached = report.lower if side == "lower" else -report.upper
+            if reached >= score:
+                current, score = trial, reached
+    return tally
