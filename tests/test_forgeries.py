@@ -65,6 +65,13 @@ def test_a_gap_out_of_range_is_no_promise(gap):
     assert not report_on({**content, "gap": gap}).valid
 
 
+def test_an_interval_below_zero_is_refused():
+    content = honest(Classical(theta=[1.0, 0.5]))
+    for lower, upper in ((-1.0, 0.0), (-2.0, -1.0), (-5e-324, 0.0)):
+        report = report_on({**content, "lower": lower, "upper": upper})
+        assert any("no cost is negative" in problem for problem in report.problems)
+
+
 def test_old_certificates_promise_what_the_default_is():
     content = honest(Classical(theta=[1.0, 0.5]))
     assert content.pop("gap") == 1e-6

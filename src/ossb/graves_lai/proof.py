@@ -217,7 +217,7 @@ def _certified(instance: Any, lower: float, upper: float, gap: float) -> list[st
     if not np.isfinite([lower, upper]).all() or lower > upper:
         return []  # said already
     if Fraction(upper) - Fraction(lower) > Fraction(gap) * Fraction(upper):
-        share = (upper - lower) / upper
+        share = (upper - lower) / upper if upper > 0.0 else math.inf
         return [f"status: certified to a relative gap of {gap:.1e}, where it is {share:.1e}"]
     return []
 
