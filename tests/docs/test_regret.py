@@ -98,3 +98,31 @@ def test_the_page_kept_here_is_of_the_rows_kept_here(regret, tmp_path):
     for name in ("regret.csv", "regret.md"):
         assert (tmp_path / name).read_text("utf-8") == (docs / name).read_text("utf-8")
     assert 1_000 < (docs / "regret.png").stat().st_size < 300_000
+
+
+def test_tails_are_of_as_many_trials_on_both_sides(regret, tmp_path):
+    """``hgl`` played anew with fewer trials: its worst run is not set beside another's of more."""
+    rows = read_standings(ROOT / "docs" / "regret.csv")
+    group = "Bernoulli, two arms"
+    fewer = [
+        replace(row, trials=7) if (row.group, row.policy) == (group, "hgl") else row for row in rows
+    ]
+    regret.write(fewer, tmp_path)
+    pages = [(folder / "regret.md").read_text("utf-8") for folder in (ROOT / "docs", tmp_path)]
+    tails = [page.partition("## Tails")[2].partition("\n## ")[0] for page in pages]
+    assert [f"| {group}, 10⁴ |" in shown for shown in tails] == [True, False]
+
+
+def test_no_label_of_the_picture_is_cut_off():
+    from ossb.experiments.ratios import grid_cells, scores
+    from ossb.figures.canvas import paper_style
+    from ossb.figures.heat_map import draw_ratios
+
+    rows = read_standings(ROOT / "docs" / "regret.csv")
+    cells = grid_cells([row for row in rows if not row.policy.startswith("hgl:")], "hgl")
+    order = [score.policy for score in scores(cells, "hgl")]
+    with paper_style():
+        figure = draw_ratios(cells, order)
+        figure.canvas.draw()
+        left = min(label.get_window_extent().x0 for label in figure.axes[0].get_yticklabels())
+    assert left >= 0.0

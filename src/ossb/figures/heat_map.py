@@ -10,7 +10,7 @@ from ossb.experiments.ratios import GridCell
 from ossb.figures.canvas import new_figure
 
 WORST = 10.0  # ratios beyond have the darkest colour
-SQUARE, LABELS, NAMES = 0.15, 2.6, 1.9  # inches: a square, the room for cells and for policies
+SQUARE, LETTER, NAMES = 0.15, 0.055, 1.9  # inches: a square, a letter, the room for policies
 TICKS = (1.0, 1.3, 2.0, 3.0, 5.0, 10.0)
 
 
@@ -18,7 +18,9 @@ def draw_ratios(cells: Sequence[GridCell], policies: Sequence[str]) -> Any:
     """Mean regret over the least in the cell, white where a policy does not fit."""
     table = ratios_to_best(cells, policies)
     rows, columns = table.shape
-    figure = new_figure(SQUARE * columns + LABELS + 0.7, SQUARE * rows + NAMES)
+    names = [_name(cells, i) for i in range(rows)]
+    room = LETTER * max(map(len, names))
+    figure = new_figure(SQUARE * columns + room + 0.9, SQUARE * rows + NAMES)
     axis = figure.subplots()
     colours = axis.imshow(
         np.log(table), cmap="YlOrRd", vmin=0.0, vmax=math.log(WORST), aspect="equal"
@@ -26,7 +28,7 @@ def draw_ratios(cells: Sequence[GridCell], policies: Sequence[str]) -> Any:
     best = np.nanargmin(np.where(np.isnan(table), np.inf, table), axis=1)
     axis.plot(best, np.arange(rows), "o", color="black", markersize=2.0)
     axis.set_xticks(range(columns), policies, rotation=90, parse_math=False)
-    axis.set_yticks(range(rows), [_name(cells, i) for i in range(rows)], parse_math=False)
+    axis.set_yticks(range(rows), names, parse_math=False)
     axis.tick_params(length=0, labelsize=6)
     axis.xaxis.tick_top()
     for i in range(1, rows):
