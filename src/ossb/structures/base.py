@@ -232,7 +232,8 @@ def bound(instance: Structure, gap: float = 1e-6) -> Bound:
 
     Raises ``CertificationError`` where the two sides could not be brought that close, unless
     the structure says that its answer is heuristic, and where the answer does not pass
-    ``verify``, which all answers but those on millions of numbers have to.
+    ``verify``, which all answers have to but those on millions of numbers and those that were
+    proved as they were computed, every rounding error bounded (``proved``).
     """
     gap = readable_gap(gap)
     refuse_unknown(instance)
