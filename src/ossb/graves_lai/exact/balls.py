@@ -51,7 +51,7 @@ def down(ball: arb) -> float:
 
 def up(ball: arb) -> float:
     """The least double that is surely not below a ball; +∞ where nothing is sure."""
-    return -down(-ball)
+    return 0.0 - down(-ball)  # no −0
 
 
 def total(balls: Iterable[arb]) -> arb:

@@ -166,7 +166,8 @@ def _bound(table: _Table, allowed: np.ndarray, columns: np.ndarray, tau: float) 
             break
         prices = asked
     most = np.where(allowed, weights - prices, -np.inf).max(axis=1)
-    largest = float(np.abs(weights[allowed]).max()) + float(np.abs(prices).max())
+    terms = tau * tau * table.variance + 2.0 * tau * table.cost
+    largest = float(terms[allowed].max()) + float(np.abs(prices).max())
     room = 64.0 * (size + 4) * size * UNIT * largest
     return -(math.fsum(most.tolist()) + math.fsum(prices.tolist())) - room
 
