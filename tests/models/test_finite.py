@@ -121,3 +121,13 @@ def test_who_leads_in_a_tie():
         [False, True, False],
         [True, True, False],
     ]
+
+
+def test_parameters_are_told_apart_in_any_unit():
+    """In units of 10⁻¹⁴ no arm is as good as another because both are nearly 0."""
+    for unit in (1.0, 2.0**-47):
+        table = unit * np.array([[0.5, 0.2], [0.3, 0.6]])
+        model = Finite(parameters=table, theta=table[0], sigma=unit).model()
+        assert [model.is_best(k, x) for k in range(2) for x in range(2)] == [1, 0, 0, 1]
+        assert not model.agree(1, 0, 0)
+        assert model.listed(table[1]) == 1

@@ -9,7 +9,7 @@ import pytest
 from ossb.families import Bernoulli, Exponential, Gaussian, Poisson
 from ossb.models.base import SETTLED, WEAKEST
 from ossb.models.lipschitz import lipschitz_model
-from ossb.models.lipschitz_fit import fit_lipschitz, new_fit
+from ossb.models.lipschitz_fit import bent, fit_lipschitz, new_fit
 from ossb.simulation import simulate
 from ossb.structures.lipschitz import Lipschitz
 from structured_instances import INSTANCES, made_up
@@ -137,3 +137,12 @@ def test_the_leader_is_found():
     result = simulate(INSTANCES["lipschitz"], ["hgl"], 2000, 4, compiled=False)
     assert int(np.argmax(result["hgl"].plays)) == 3
     assert result["hgl"].regret.mean() < 3 * result.bound.value * math.log(2000)
+
+
+def test_the_curvature_of_waiting_times_has_no_unit():
+    for unit in (2.0**-40, 2.0**40):
+        for mean, away in ((0.7, -0.2), (0.7, 0.4), (3.0, -2.5)):
+            here = bent(Exponential(), mean, away, mean * mean)
+            there = bent(Exponential(), unit * mean, unit * away, unit * unit * mean * mean)
+            assert here == there
+    assert bent(Exponential(), 1.0, -0.5, 1.0) == pytest.approx(2.0)  # 1 + 2 · ½

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from ossb.errors import InputError
+from ossb.families import Exponential
 from ossb.policies import policy
+from ossb.policies.kl_ucb import upper_mean
 from ossb.simulation import simulate
 from ossb.structures.base import bound
 from ossb.structures.classical import Classical
@@ -183,3 +185,12 @@ def test_regret_follows_lai_and_robbins(name, trials, most):
     slope = (mean[-1] - mean[decade]) / math.log(20_000 / found.checkpoints[decade])
     assert 0.6 * constant < slope < most * constant
     assert mean[-1] < most * constant * math.log(20_000)
+
+
+def test_the_index_of_waiting_times_has_their_unit():
+    """To the last bit: however small the unit, the root is sought until it is found."""
+    for mean in (0.3, 1.0, 7.0):
+        for level in (1e-3, 0.1, 2.0):
+            index = upper_mean(Exponential(), mean, level, -math.inf)
+            for unit in (2.0**-60, 2.0**60):
+                assert upper_mean(Exponential(), unit * mean, level, -math.inf) == unit * index

@@ -370,15 +370,20 @@ class Twins:
         self.course.laws += 1
         if self.course.laws > COMPARED:
             return True  # those compared were the same
+        # sums of items that nothing was told of are level, and so is all before the first round
+        counts, sums = before[0].tally.counts, before[0].instance.kind == "combinatorial"
+        led = bool((counts > 0).all() if sums else (counts > 0).any())
         ones: Counter = Counter()
         twos: Counter = Counter()
         for k in range(DRAWS):
             a, b = before[0].copied(), before[1].copied()
-            ones[self.image.arm(a.select(Even(k, DRAWS, self.seed))[0])] += 1
-            twos[b.select(Even(k, DRAWS, self.seed + 1))[0]] += 1
+            arm, one = a.select(Even(k, DRAWS, self.seed))
+            other, two = b.select(Even(k, DRAWS, self.seed + 1))
+            ones[self.image.arm(arm), one.phase * led] += 1
+            twos[other, two.phase * led] += 1
         met = set(ones) | set(twos)
         if len(given) == 1:  # one even draw: the same shares, to within rounding
-            return all(abs(ones[arm] - twos[arm]) <= 4 for arm in met)
+            return all(abs(ones[key] - twos[key]) <= 4 for key in met)
         course = self.course
         course.distance += sum((ones[x] - twos[x]) ** 2 / (ones[x] + twos[x]) for x in met)
         course.freedom += len(met) - 1

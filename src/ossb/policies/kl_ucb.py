@@ -37,7 +37,8 @@ def upper_mean(family: Family, mean: float, level: float, floor: float) -> float
         if floor >= high or family.kl(mean, floor) >= level:
             return floor
         low = floor
-    q = max(low, mean + math.sqrt(2.0 * level * max(family.variance(mean), level)))
+    unit = family.yardstick(mean)
+    q = max(low, mean + math.sqrt(2.0 * level * max(family.variance(mean), unit * unit * level)))
     if q >= high:
         q = 0.5 * (low + high)
     for _ in range(STEPS):

@@ -146,3 +146,17 @@ def test_rates_of_a_near_tie_are_left_behind():
     for step in (0.0, 0.3):
         theta = plain - step * np.array([0, 0, 1])
         agrees(follower.rates(theta), Union(pieces=pieces, theta=theta), 1.1e-2)
+
+
+@pytest.mark.parametrize("level", [0.0, 1e4])
+def test_near_ties_are_such_in_any_unit_and_at_any_level(level):
+    """What counts as a tie is a share of σ and of the differences, not of 1 or of the rewards."""
+    close = THETA.copy()
+    close[3] = close[2] - 4e-6
+    held = []
+    for unit, shift in ((1.0, 0.0), (2.0**-12, level * 2.0**-12), (2.0**12, level * 2.0**12)):
+        theta = unit * close + shift
+        instance = Polytope(A=CONCAVE, b=np.full(3, 0.02 * unit), theta=theta, sigma=unit)
+        held.append(instance.follow().rates(theta).rates)
+    for other in held[1:]:
+        assert other == pytest.approx(held[0], rel=1e-2)
