@@ -8,8 +8,8 @@ looked at closer, since a tie may be settled by the last bit or by the numbers o
   the same number, they agree;
 - *another draw*: the policy drew, the order of its draws follows the numbers of the arms, and from
   this state the decisions have the same law;
-- *another plan*: the policy follows rates, and those of both solve the same program, each feasible
-  at the estimate and at the same cost.
+- *another plan*: the policy follows rates, and those of both solve the same program: feasible, with
+  a gap that is certified at the estimate, and at the same cost.
 
 Anything else breaks the symmetry.  What was a tie is settled in the same way on both sides, so
 that they go on from states that are images again.
@@ -35,6 +35,7 @@ DRAWS = 200  # with which laws are compared
 COMPARED = 5  # laws compared in one run
 SURE = 6.0  # standard deviations by which laws differ
 SAME_COST = 2e-2  # held rates may be that far from the best ones
+CERTIFIED = 1e-3  # gap of rates that are solved for anew
 SETS = ("informative_arms", "spanning", "spanner", "covering")
 APART = 1e-6  # whole numbers are told apart by so much
 
@@ -190,6 +191,21 @@ class Course:
     freedom: int = 0
 
 
+def cost_of_plan(one: Side) -> float | None:
+    """What the rates cost that a policy follows; None where it follows none, or none that hold."""
+    held = getattr(one.memory, "held", None)
+    if hasattr(held, "cost"):  # made feasible when they were found
+        return float(held.cost[0])
+    if not hasattr(one.record, "kappa"):
+        return None
+    look, found = copy_of(one.memory.model), one.memory.targets.copy()
+    leader = int(np.argmax(look.rewards))
+    gap = one.record.model.rates(leader, one.record.kappa, look, found)
+    same = np.allclose(found, one.memory.targets, rtol=1e-9)
+    cost = float(found @ (look.rewards[leader] - look.rewards))
+    return cost if same and gap <= max(one.record.kappa, CERTIFIED) else None
+
+
 class Twins:
     """An instance and its image under one policy."""
 
@@ -271,7 +287,7 @@ class Twins:
         value = family.sample(float(instance.components[component]), self.noise)
         if instance.observation in ("bernoulli", "bounded", "poisson"):
             low, high = family.lowest(), family.highest()
-            move = APART * self.noise.random()
+            move = APART * (1.0 + self.noise.random())
             value += move if value - low < high - value else -move
         return value
 
@@ -390,9 +406,6 @@ class Twins:
         return bool(course.distance <= course.freedom + SURE * np.sqrt(2.0 * course.freedom + 1.0))
 
     def by_plan(self) -> bool:
-        """Whether both follow rates that solve the same program."""
-        one, two = (getattr(side.memory, "held", None) for side in (self.a, self.b))
-        if not hasattr(one, "cost"):
-            return False
-        costs = float(one.cost[0]), float(two.cost[0])
-        return 0.0 < max(costs) <= (1.0 + SAME_COST) * min(costs)
+        """Whether both follow rates that solve the same program, to the gap that each certifies."""
+        costs = [cost_of_plan(side) for side in (self.a, self.b)]
+        return None not in costs and 0.0 < max(costs) <= (1.0 + SAME_COST) * min(costs)
