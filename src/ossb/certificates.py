@@ -22,6 +22,7 @@ from ossb.instances import from_dict
 
 FORMAT = "ossb certificate"
 VERSION = 1
+SMALLEST = 1e-100
 
 
 def to_certificate(bounds: Iterable[Bound]) -> dict[str, Any]:
@@ -93,6 +94,7 @@ def _entry(bound: Bound) -> dict[str, Any]:
 def _bound(entry: Any, where: str) -> Bound:
     if not isinstance(entry, dict):
         raise InputError(where, "be a table of keys", entry)
+    _check_range(entry.get("instance"), f"{where}.instance")
     try:
         instance: Any = from_dict(entry.get("instance"))
     except InputError as error:
@@ -121,6 +123,21 @@ def _bound(entry: Any, where: str) -> Bound:
         else "certified",
         promised=number(entry.get("gap", GAP), f"{where}.gap"),
     )
+
+
+def _check_range(value: Any, where: str) -> None:
+    """Refuse numbers whose products doubles do not hold: some comparisons are made with those."""
+    if isinstance(value, dict):
+        for key, inside in value.items():
+            _check_range(inside, f"{where}.{key}")
+    elif isinstance(value, list):
+        for i, inside in enumerate(value):
+            _check_range(inside, f"{where}[{i}]")
+    elif isinstance(value, int | float) and value != 0:
+        if SMALLEST <= abs(value) <= 1.0 / SMALLEST:
+            return
+        must = f"be 0, or from {SMALLEST:g} to {1.0 / SMALLEST:g} in size, to be checked"
+        raise InputError(where, must, value)
 
 
 def _alternative(item: dict[str, Any], shape: tuple[int, ...], where: str) -> Alternative:

@@ -1,0 +1,58 @@
+"""Numbers whose products leave the doubles are not checked, and it says so."""
+
+import json
+
+import pytest
+
+import ossb
+from ossb.certificates import read, to_certificate, verify
+from ossb.errors import InputError
+
+# each was accepted with an interval that does not hold C: squares underflow or overflow in them
+LIPSCHITZ = {
+    "structure": "lipschitz",
+    "observation": "gaussian",
+    "theta": [2.0, 0.0, 0.0],
+    "points": [0.0, 6e-162, 7.6e-162],
+    "lipschitz_constant": 1e162,
+}
+PATHS = {
+    "structure": "combinatorial",
+    "feedback": "semi_bandit",
+    "arm_set": "paths",
+    "edges": [[0, 1], [1, 2], [0, 2]],
+    "source": 0,
+    "target": 2,
+    "phi": [1.59e-162, 0.0, 0.0],
+    "sigma": 1e-162,
+}
+SETS = {
+    "structure": "combinatorial",
+    "feedback": "semi_bandit",
+    "arm_set": "m_sets",
+    "n_items": 3,
+    "size": 2,
+    "phi": [1.7e308, 1.7e308, 0.0],
+}
+
+
+@pytest.mark.parametrize(
+    ("instance", "field"), [(LIPSCHITZ, "points[1]"), (PATHS, "phi[0]"), (SETS, "phi[0]")]
+)
+def test_numbers_beyond_the_range_are_refused(tmp_path, instance, field):
+    honest = ossb.bound(ossb.Classical(theta=[1.0, 0.5]))
+    content = to_certificate([honest])
+    content["bounds"][0]["instance"] = instance
+    path = tmp_path / "proof.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"in size, to be checked") as refused:
+        read(path)
+    assert refused.value.field == f"bounds[0].instance.{field}"
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e90])
+def test_numbers_within_it_are_checked(tmp_path, scale):
+    bound = ossb.bound(ossb.Classical(theta=[scale, 0.5 * scale], sigma=scale))
+    path = tmp_path / "proof.json"
+    path.write_text(json.dumps(to_certificate([bound])))
+    assert [report.valid for _, report in verify(path)] == [True]
