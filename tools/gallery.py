@@ -16,11 +16,11 @@ from typing import Any
 
 from ossb.cli.playing import play
 from ossb.experiments.definition import bundled, read
-from ossb.experiments.grid import PREFIX
 from ossb.experiments.ledger import Ledger
 from ossb.experiments.results import Results
 from ossb.experiments.tables import Row, comparisons, rows, statement
 from ossb.words import counted
+from regret_grid.grid import PREFIX
 
 ROOT = Path(__file__).resolve().parents[1]
 DRAWN_DPI = 110

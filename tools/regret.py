@@ -27,8 +27,9 @@ from pathlib import Path
 import regret_page
 from ossb.cli.playing import play as watched
 from ossb.errors import InputError, OssbError
-from ossb.experiments.costs import round_costs
-from ossb.experiments.grid import (
+from ossb.experiments.results import Results
+from regret_grid.costs import round_costs
+from regret_grid.grid import (
     DEFAULT,
     beside_default,
     long_part,
@@ -37,10 +38,9 @@ from ossb.experiments.grid import (
     variant_labels,
     variants_part,
 )
-from ossb.experiments.played import PlayedCell, played_cells, standings
-from ossb.experiments.ratios import grid_cells, scores
-from ossb.experiments.results import Results
-from ossb.experiments.standings import (
+from regret_grid.played import PlayedCell, played_cells, standings
+from regret_grid.ratios import grid_cells, scores
+from regret_grid.standings import (
     Standing,
     beside_changed,
     merged,
@@ -127,7 +127,7 @@ def write(rows: list[Standing], docs: Path) -> None:
     from PIL import Image
 
     from ossb.figures.canvas import paper_style
-    from ossb.figures.heat_map import draw_ratios
+    from regret_grid.heat_map import draw_ratios
 
     docs.mkdir(parents=True, exist_ok=True)
     write_standings(rows, docs / TABLE)

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from ossb.experiments.grid import DEFAULT, variant_labels
-from ossb.experiments.ratios import Contest, GridCell, Score, contests, scores
-from ossb.experiments.standings import Standing
+from regret_grid.grid import DEFAULT, variant_labels
+from regret_grid.ratios import Contest, GridCell, Score, contests, scores
+from regret_grid.standings import Standing
 
 MARK = "<!-- written by tools/regret.py -->"
 DRAWN = ("thompson", "linear-thompson:scale=posterior", "combinatorial-thompson", "double-thompson")

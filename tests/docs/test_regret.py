@@ -9,7 +9,7 @@ import pytest
 
 from docs_pages import ROOT
 from ossb.errors import InputError
-from ossb.experiments.standings import read_standings
+from regret_grid.standings import read_standings
 
 
 @pytest.fixture
@@ -115,9 +115,9 @@ def test_tails_are_of_as_many_trials_on_both_sides(regret, tmp_path):
 
 
 def test_no_label_of_the_picture_is_cut_off():
-    from ossb.experiments.ratios import grid_cells, scores
     from ossb.figures.canvas import paper_style
-    from ossb.figures.heat_map import draw_ratios
+    from regret_grid.heat_map import draw_ratios
+    from regret_grid.ratios import grid_cells, scores
 
     rows = read_standings(ROOT / "docs" / "regret.csv")
     cells = grid_cells([row for row in rows if not row.policy.startswith("hgl:")], "hgl")

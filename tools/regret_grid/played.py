@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ossb.experiments.cells import label_of
-from ossb.experiments.grid import told_horizon, untold_label
 from ossb.experiments.policies import own_parameters
 from ossb.experiments.results import Results
-from ossb.experiments.standings import Standing
 from ossb.experiments.statistics import standard_error, summary
+from regret_grid.grid import told_horizon, untold_label
+from regret_grid.standings import Standing
 
 Trials = dict[tuple[int, int], float]  # regret by (instance of the group, trial)
 

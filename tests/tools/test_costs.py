@@ -2,11 +2,11 @@
 
 import json
 
-from ossb.experiments.costs import round_costs
 from ossb.experiments.definition import parse
 from ossb.experiments.ledger import TIMINGS
 from ossb.experiments.results import Results
 from ossb.experiments.run import run
+from regret_grid.costs import round_costs
 
 LINE = {"structure": "unimodal", "theta": [0.1, 0.5, 0.9, 0.4], "group": "line"}
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ossb.experiments.definition import parse
-from ossb.experiments.played import PlayedCell, played_cells, standings
 from ossb.experiments.results import Results
 from ossb.experiments.run import run
+from regret_grid.played import PlayedCell, played_cells, standings
 
 
 def test_cells_come_from_folders(tmp_path):

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ossb.experiments.standings import Standing
 from ossb.experiments.statistics import holm, student
+from regret_grid.standings import Standing
 
 
 class Ratio(NamedTuple):

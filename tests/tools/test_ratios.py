@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from ossb.experiments.played import PlayedCell, standings
-from ossb.experiments.ratios import contests, grid_cells, scores
 from ossb.experiments.statistics import paired
+from regret_grid.played import PlayedCell, standings
+from regret_grid.ratios import contests, grid_cells, scores
 
 
 def cell(group="g", horizon=1000, **regrets):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ossb.experiments.ratios import GridCell
 from ossb.figures.canvas import new_figure
+from regret_grid.ratios import GridCell
 
 WORST = 10.0  # ratios beyond have the darkest colour
 SQUARE, LETTER, NAMES = 0.15, 0.055, 1.9  # inches: a square, a letter, the room for policies

@@ -5,7 +5,7 @@ import pytest
 from ossb.errors import InputError
 from ossb.experiments.cells import cells
 from ossb.experiments.definition import read
-from ossb.experiments.grid import (
+from regret_grid.grid import (
     LONG,
     PREFIX,
     beside_default,

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from statistics import median
 
 from ossb.experiments.cells import label_of
-from ossb.experiments.grid import untold_label
 from ossb.experiments.policies import own_parameters
 from ossb.experiments.results import Results
+from regret_grid.grid import untold_label
 
 
 def round_costs(parts: Iterable[Results]) -> dict[tuple[str, str], float]:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ossb.errors import InputError
-from ossb.experiments.played import PlayedCell, standings
-from ossb.experiments.standings import beside_changed, merged, read_standings, write_standings
+from regret_grid.played import PlayedCell, standings
+from regret_grid.standings import beside_changed, merged, read_standings, write_standings
 
 
 @pytest.fixture

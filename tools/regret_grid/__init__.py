@@ -1,0 +1,1 @@
+"""The regret grid: its cells, statistics, standings and picture."""
