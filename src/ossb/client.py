@@ -195,13 +195,47 @@ class Client:
         found: list[dict[str, Any]] = self._call("GET", path)["decisions"]
         return found
 
-    def create_token(self, scope: str, campaign: str | None = None) -> str:
-        """A new token.  Not asked for again if the answer is lost: that would make a second one."""
-        body = {"scope": scope} if campaign is None else {"scope": scope, "campaign": campaign}
+    def create_token(
+        self,
+        scope: str,
+        campaign: str | None = None,
+        *,
+        expires_in: float | None = None,
+        per_second: float | None = None,
+        per_day: int | None = None,
+    ) -> str:
+        """A new token.  Not asked for again if the answer is lost: that would make a second one.
+
+        Parameters
+        ----------
+        expires_in
+            Seconds after which it is good no more.
+        per_second, per_day
+            Calls that it may make.
+        """
+        limits = {"expires_in": expires_in, "per_second": per_second, "per_day": per_day}
+        given = {"scope": scope, "campaign": campaign, **limits}
+        body = {key: value for key, value in given.items() if value is not None}
         return str(self._call("POST", "/v1/tokens", body, once=True)["token"])
 
+    def rotate_token(
+        self, id: str, *, overlap: float | None = None, expires_in: float | None = None
+    ) -> str:
+        """A new token in the place of another; not asked for again, as for a new one.
+
+        Parameters
+        ----------
+        overlap
+            Seconds for which the one before is still good.
+        expires_in
+            As of a new token; by default as long as the one before had.
+        """
+        given = {"id": id, "overlap": overlap, "expires_in": expires_in}
+        body = {key: value for key, value in given.items() if value is not None}
+        return str(self._call("POST", "/v1/tokens/rotate", body, once=True)["token"])
+
     def tokens(self) -> list[dict[str, Any]]:
-        """The tokens that are good: id, scope, campaign and when each was made."""
+        """The tokens that are good: id, scope, campaign, when each was made and when it ends."""
         found: list[dict[str, Any]] = self._call("GET", "/v1/tokens")["tokens"]
         return found
 

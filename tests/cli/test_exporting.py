@@ -1,5 +1,6 @@
 """Files of decisions."""
 
+import csv
 import json
 
 import pytest
@@ -31,3 +32,16 @@ def test_lines_hold_all_columns(tmp_path):
     out = tmp_path / "rows.jsonl"
     write(iter([ENTRY]), str(out))
     assert json.loads(out.read_text()) == ENTRY
+
+
+def test_a_spreadsheet_runs_nothing(tmp_path):
+    names = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "＝1", "plain", "a=b"]
+    entries = [
+        {**dict.fromkeys(COLUMNS), "arm": i, "arm_name": name, "observation": -1.5}
+        for i, name in enumerate(names)
+    ]
+    write(iter(entries), str(tmp_path / "a.csv"))
+    with open(tmp_path / "a.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["arm_name"] for row in rows] == [f"'{name}" for name in names[:6]] + names[6:]
+    assert {row["observation"] for row in rows} == {"-1.5"}

@@ -227,3 +227,33 @@ def test_it_follows_events_and_survives_a_restart(page, server):
     told.filter(has_text=f"{before + 2}").wait_for()
     page.locator("#connection.live").wait_for()
     assert page.problems == []
+
+
+def test_signing_in_and_out(page, tmp_path):
+    running = Server(f"sqlite:///{tmp_path / 'campaigns.db'}", tmp_path / "log").start()
+    try:
+        with Client(running.url) as client:
+            client.create(NAME, INSTANCE, "kl-ucb", 3)
+            token = client.create_token("read")
+        page.goto(running.url)
+        page.wait_for_url("**/login")
+        for given in ("ossb_wrong", token):
+            page.get_by_label("Token").fill(given)
+            page.get_by_role("button", name="Sign in").click()
+            if given != token:
+                page.get_by_role("alert").wait_for()
+        page.get_by_role("link", name=NAME).click()
+        page.locator("#connection.live").wait_for()
+        (cookie,) = page.context.cookies()
+        assert token not in cookie["value"]
+        assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+        page.get_by_role("button", name="Sign out").click()
+        page.wait_for_url("**/login")
+        assert page.context.cookies() == []
+        page.goto(running.url)
+        page.wait_for_url("**/login")
+        page.context.add_cookies([cookie])  # it was ended at the server too
+        page.goto(running.url)
+        page.wait_for_url("**/login")
+    finally:
+        running.stop()

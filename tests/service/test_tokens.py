@@ -28,6 +28,7 @@ DECLARED = {
     ("POST", "/v1/tokens"): ADMIN,
     ("GET", "/v1/tokens"): ADMIN,
     ("POST", "/v1/tokens/revoke"): ADMIN,
+    ("POST", "/v1/tokens/rotate"): ADMIN,
     ("GET", "/metrics"): READ,
     ("GET", "/healthz"): OPEN,
     ("GET", "/readyz"): OPEN,
@@ -36,6 +37,7 @@ DECLARED = {
     ("GET", "/campaigns/first"): OPEN,
     ("GET", "/login"): OPEN,
     ("POST", "/login"): OPEN,
+    ("POST", "/logout"): OPEN,
     ("GET", "/page/app.js"): OPEN,
     ("GET", "/page/charts.js"): OPEN,
     ("GET", "/page/style.css"): OPEN,
@@ -47,6 +49,7 @@ OWN_PART = {
     ("GET", "/v1/campaigns"),
     ("GET", "/v1/tokens"),
     ("POST", "/v1/tokens/revoke"),
+    ("POST", "/v1/tokens/rotate"),
 }
 KINDS = ("none", "wrong", "read", "write", "admin")
 
@@ -80,6 +83,8 @@ def allowed(method, path, kind):
     scope, _, limited = kind.partition(", ")
     if (method, path) == ("POST", "/login"):
         return {401}  # open to all: the token that counts is the one in the form, and none is here
+    if (method, path) == ("POST", "/logout"):
+        return {303}
     if needed == OPEN:
         return {200}
     if RANK[scope] == 0:
@@ -234,12 +239,187 @@ def test_the_page_signs_in_with_a_cookie(campaign, tokens):
     proxied = {**form, "x-forwarded-proto": "https"}
     behind = campaign.post("/login", f"token={tokens[ADMIN]}".encode(), headers=proxied)
     assert "Secure" in behind.headers["set-cookie"]
+    assert tokens[ADMIN] not in cookie
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
     headers = {"cookie": cookie.partition(";")[0]}
     assert campaign.get("/v1/campaigns", headers=headers).status_code == 200
-    # a cookie only lets one look
+    # a cookie only lets one look, and is no token
     assert campaign.post("/v1/campaigns/first/ask", {}, headers=headers).status_code == 401
+    session = headers["cookie"].partition("=")[2]
+    assert campaign.get("/v1/campaigns", token=session).status_code == 401
+    token = {"cookie": f"ossb_session={tokens[ADMIN]}"}
+    assert campaign.get("/v1/campaigns", headers=token).status_code == 401
+
+
+def signed_in(campaign, token):
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    answer = campaign.post("/login", f"token={token}".encode(), headers=form)
+    return {"cookie": answer.headers["set-cookie"].partition(";")[0]}
+
+
+def test_who_signs_out_is_out(campaign, tokens, tmp_path):
+    one, other = signed_in(campaign, tokens[READ]), signed_in(campaign, tokens[READ])
+    assert "Sign out" in campaign.get("/", headers=one).text
+    assert "Sign out" not in campaign.get("/").text
+    elsewhere = {**one, "origin": "http://evil.example"}
+    assert campaign.post("/logout", headers=elsewhere).status_code == 403
+    answer = campaign.post("/logout", headers=one)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login")
+    assert 'ossb_session=""' in answer.headers["set-cookie"]
+    assert campaign.get("/v1/campaigns", headers=one).status_code == 401
+    assert campaign.get("/v1/campaigns", headers=other).status_code == 200
+    campaign.service.close()
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("campaigns.db*"))
+    assert other["cookie"].partition("=")[2].encode() not in stored
+
+
+def test_a_session_ends_with_its_token_and_after_its_time(campaign, tokens):
+    held = campaign.service.tokens
+    now = [held._clock()]
+    held._clock = lambda: now[0]
+    one, other = signed_in(campaign, tokens[READ]), signed_in(campaign, tokens[WRITE])
+    held.revoke(held.grant_of(tokens[READ]).id)
+    assert campaign.get("/v1/campaigns", headers=one).status_code == 401
+    assert campaign.get("/v1/campaigns", headers=other).status_code == 200
+    now[0] += 12 * 3600
+    assert campaign.get("/v1/campaigns", headers=other).status_code == 401
+
+
+def test_sessions_of_a_token_are_few_and_seen_by_other_servers(campaign, tokens):
+    held = campaign.service.tokens
+    grant = held.grant_of(tokens[READ])
+    sessions = [held.sign_in(grant) for _ in range(22)]
+    other = Tokens(campaign.service.registry.storage)
+    for seen in (held, other):
+        alive = [seen.session_grant(session) is not None for session in sessions]
+        assert alive == [False] * 2 + [True] * 20
+
+
+def test_tokens_end_when_they_should():
+    store, now = open_storage("memory://"), [1e9]
+    tokens = Tokens(store, lambda: now[0])
+    short, long = tokens.create("read", expires_in=60), tokens.create("read")
+    grant = tokens.grant_of(short)
+    assert tokens.holds(grant)
+    assert [one["expires"] for one in tokens.listed()] == [1e9 + 60, None]
+    now[0] += 60
+    assert tokens.grant_of(short) is None
+    assert not tokens.holds(grant)
+    assert tokens.grant_of(long) is not None
+    assert len(tokens) == len(tokens.listed()) == 1
+    with pytest.raises(InputError, match="ossb token list"):
+        tokens.rotate(grant.id)
+    assert Tokens(store, lambda: 1e9).grant_of(short) == grant  # by the clock, after a restart too
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), True, "60", 1e99])
+@pytest.mark.parametrize("key", ["expires_in", "per_second"])
+def test_limits_that_cannot_be_meant_are_refused(key, value):
+    tokens = Tokens(open_storage("memory://"))
+    with pytest.raises(InputError) as caught:
+        tokens.create("read", **{key: value})
+    assert caught.value.field == key
+    assert not tokens.ever
+
+
+def test_a_rotated_token_is_replaced_by_one_that_may_do_the_same():
+    store, now = open_storage("memory://"), [1e9]
+    tokens = Tokens(store, lambda: now[0])
+    old = tokens.create("write", "first", expires_in=100, per_day=7)
+    before = tokens.grant_of(old)
+    now[0] += 50
+    new = tokens.rotate(before.id, overlap=10)
+    after = tokens.grant_of(new)
+    assert (after.scope, after.campaign) == ("write", "first")
+    assert tokens.limits_of(after) == (now[0] + 100, None, 7)  # as long as the one before had
+    assert tokens.grant_of(old) == before
+    now[0] += 10
+    assert tokens.grant_of(old) is None
+    newest = tokens.rotate(after.id)
+    assert tokens.grant_of(new) is None
+    again = Tokens(store, lambda: now[0])
+    assert again.grant_of(newest) == tokens.grant_of(newest)
+    with pytest.raises(InputError):
+        again.rotate(again.grant_of(newest).id, "other")
+
+
+def test_an_overlap_makes_no_token_last_longer():
+    tokens = Tokens(open_storage("memory://"), lambda: 1e9)
+    old = tokens.create("read", expires_in=5)
+    tokens.rotate(tokens.grant_of(old).id, overlap=1000)
+    assert [one["expires"] for one in tokens.listed()] == [1e9 + 5, 1e9 + 5]
+
+
+def test_tokens_over_http_have_limits(campaign, tokens):
+    admin = tokens[ADMIN]
+    made = campaign.post("/v1/tokens", {"scope": "write", "per_second": 1}, token=admin)
+    assert made.status_code == 201
+    ask = "/v1/campaigns/first/ask"
+    new = made.json()
+    answers = [campaign.post(ask, {}, token=new["token"]) for _ in range(8)]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert refused
+    assert refused[0].json()["error"]["code"] == "too_many"
+    assert int(refused[0].headers["retry-after"]) == 1
+    assert campaign.post(ask, {}, token=tokens[WRITE]).status_code == 200
+    daily = campaign.post("/v1/tokens", {"scope": "write", "per_day": 1}, token=admin).json()
+    assert campaign.post(ask, {}, token=daily["token"]).status_code == 200
+    over = campaign.post(ask, {}, token=daily["token"])
+    assert over.status_code == 429
+    assert 0 < int(over.headers["retry-after"]) <= 86400
+    rotated = campaign.post("/v1/tokens/rotate", {"id": new["id"]}, token=admin)
+    assert (rotated.status_code, rotated.json()["per_second"]) == (201, 1)
+    assert campaign.post(ask, {}, token=new["token"]).status_code == 401
+    for body, field in (
+        ({"scope": "read", "expires_in": None}, "expires_in"),
+        ({"scope": "read", "per_day": 0}, "per_day"),
+        ({"scope": "read", "until": 1}, "until"),
+    ):
+        answer = campaign.post("/v1/tokens", body, token=admin)
+        assert (answer.status_code, answer.json()["error"]["field"]) == (400, field)
+
+
+def test_there_are_not_more_tokens_than_calls_can_be_held_against(monkeypatch):
+    monkeypatch.setattr("ossb.service.tokens.MOST_TOKENS", 2)
+    tokens = Tokens(open_storage("memory://"))
+    tokens.create("read")
+    tokens.create("read")
+    with pytest.raises(InputError, match="revoke some"):
+        tokens.create("read")
+
+
+def test_events_say_who_did_it_and_in_which_request(campaign):
+    store = campaign.service.registry.storage
+    made = next(store.read("first")).content
+    assert made["by"].startswith("user:")
+    token = campaign.service.tokens.create(WRITE)
+    own = campaign.service.tokens.grant_of(token).id
+    ask = "/v1/campaigns/first/ask"
+    answer = campaign.post(ask, {}, token=token, headers={"x-request-id": "nightly-7"})
+    assert answer.headers["x-request-id"] == "nightly-7"
+    told = {"id": answer.json()["decisions"][0]["id"], "observation": 1}
+    tell = campaign.post("/v1/campaigns/first/tell", told, token=token)
+    asked, told = list(store.read("first"))[-2:]
+    assert (asked.content["by"], asked.content["request"]) == (f"token:{own}", "nightly-7")
+    assert told.content["request"] == tell.headers["x-request-id"]
+    assert len(told.content["request"]) == 16
+    for forged in ("a b", "x" * 65, "é", "a,b", ""):
+        answer = campaign.get("/healthz", headers={"x-request-id": forged.encode()})
+        assert answer.headers["x-request-id"] != forged
+    for path in ("/nothing", "/v1/campaigns/none", "/login", "/page/app.js"):
+        assert campaign.get(path, token=token).headers["x-request-id"]
+
+
+def test_logs_name_the_request_and_the_token(campaign, tokens, caplog, monkeypatch):
+    import logging
+
+    monkeypatch.setattr(logging.getLogger("ossb.service"), "propagate", True)
+    with caplog.at_level(logging.INFO, "ossb.service"):
+        campaign.get("/v1/campaigns", token=tokens[READ], headers={"x-request-id": "r1"})
+    said = [record.fields for record in caplog.records if hasattr(record, "fields")]
+    (fields,) = [fields for fields in said if fields.get("request") == "r1"][-1:]
+    assert fields["token"] == campaign.service.tokens.grant_of(tokens[READ]).id
 
 
 def test_other_sites_and_other_hosts_are_refused(campaign):
@@ -265,6 +445,6 @@ def test_a_kind_of_event_of_a_newer_version_grants_nothing():
     tokens.create("read")
     content = {"hash": "0" * 64, "scope": "admin", "campaign": None}
     with pytest.raises(InputError, match="newer ossb"):
-        tokens._record("suspended", content)
+        tokens._record(lambda: (None, [("suspended", content)]))
     with pytest.raises(InputError, match="suspended"):
         Tokens(store)

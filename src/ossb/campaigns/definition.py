@@ -6,6 +6,7 @@ from typing import Any
 
 from ossb.campaigns import arrays
 from ossb.campaigns.events import FORMATS, GENESIS, chained
+from ossb.campaigns.origin import origin
 from ossb.campaigns.player import Player
 from ossb.campaigns.rehearsal import rehearse
 from ossb.campaigns.rosters import is_described
@@ -84,6 +85,7 @@ def create(storage: Storage, wanted: dict[str, Any], now: float) -> bool:
         **wanted,
         "memory": arrays.packed(player.start()),
         "rng": arrays.rng_state(rng),
+        **origin(),
     }
     event = chained(GENESIS, 1, "created", now, content)
     rehearse(event, player)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from ossb.campaigns import snapshots
 from ossb.campaigns.events import GENESIS, Event, chained, follows
+from ossb.campaigns.origin import origin
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict, Corrupt, Storage, Unavailable
 from ossb.campaigns.storage.base import NO_END
@@ -157,7 +158,7 @@ class Journal:
         state, touched = self._state, folded
         after = state.digest
         try:
-            event = chained(after, state.number + 1, kind, now, content)
+            event = chained(after, state.number + 1, kind, now, {**content, **origin()})
             touched = True
             if folded:
                 state.number, state.digest = event.number, event.digest

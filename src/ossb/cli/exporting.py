@@ -12,6 +12,8 @@ from ossb.files import replacing
 
 COLUMNS = ("id", "arm", "arm_name", "phase", "status", "observation", "asked", "told")
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # how one begins
+
 
 def write(entries: Iterator[dict[str, Any]], out: str) -> int:
     """Write decisions; returns how many.  Lists are written as JSON texts in tables.
@@ -46,7 +48,7 @@ def _csv(entries: Iterator[dict[str, Any]], file: TextIO) -> int:
     writer.writeheader()
     count = 0
     for entry in entries:
-        writer.writerow({key: _cell(value) for key, value in entry.items()})
+        writer.writerow({key: _harmless(_cell(value)) for key, value in entry.items()})
         count += 1
     return count
 
@@ -63,6 +65,11 @@ def _parquet(entries: Iterator[dict[str, Any]], out: Path) -> int:
     schema["asked"] = schema["told"] = polars.Float64
     polars.DataFrame(rows, schema=schema).write_parquet(out)
     return len(rows)
+
+
+def _harmless(value: Any) -> Any:
+    """A text that a spreadsheet would run as a formula, with a quote before it."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _cell(value: Any) -> Any:

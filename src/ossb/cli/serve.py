@@ -17,6 +17,10 @@ def serve(
     call_seconds: Annotated[
         float, typer.Option(help="The same for every other call.", min=0.1)
     ] = 10.0,
+    calls_per_second: Annotated[
+        float | None,
+        typer.Option(help="Calls a second of each token without such a limit of its own.", min=0.1),
+    ] = None,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Serve campaigns over HTTP, with a live page.
@@ -46,7 +50,8 @@ def serve(
         from ossb.service.app import CallLimits
         from ossb.service.server import serve as run
 
-        run(store, host, port, log_level, CallLimits(ask_seconds, call_seconds))
+        limits = CallLimits(ask_seconds, call_seconds, calls_per_second)
+        run(store, host, port, log_level, limits)
     finally:
         store.close()
 

@@ -16,6 +16,26 @@ Token = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
+Expires = Annotated[
+    str | None,
+    typer.Option(help="How long it is good for: 90d, 12h, 30m, 45s. For ever by default."),
+]
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+CALLS = (("per_second", "a second"), ("per_day", "a day"))
+
+
+def _seconds(text: str | None, field: str) -> float | None:
+    """A length of time as it is written: a number with its unit."""
+    from ossb.errors import InputError
+
+    if text is None:
+        return None
+    try:
+        return float(text[:-1]) * UNITS[text[-1]]
+    except (IndexError, KeyError, ValueError):
+        raise InputError(field, "be a length of time such as 90d, 12h, 30m or 45s", text) from None
+
+
 def _tokens(store: Any) -> Any:
     from ossb.service.tokens import Tokens
 
@@ -26,23 +46,61 @@ def _tokens(store: Any) -> Any:
 def create(
     scope: Annotated[str, typer.Option(help="read, write or admin.")],
     campaign: Annotated[str | None, typer.Option(help="Only for this campaign.")] = None,
+    expires: Expires = None,
+    per_second: Annotated[
+        float | None, typer.Option(help="Calls a second that it may make.")
+    ] = None,
+    per_day: Annotated[int | None, typer.Option(help="Calls a day that it may make.")] = None,
     storage: Where = STORAGE,
     token: Token = None,
     json: Json = False,
 ) -> None:
     """Make a token and print it: the store keeps a hash of it only.
 
-    Example: ossb token create --scope write --campaign prices
+    Example: ossb token create --scope write --campaign prices --expires 90d
     """
+    wanted = (("expires_in", _seconds(expires, "expires")),)
+    given = (*wanted, ("per_second", per_second), ("per_day", per_day))
+    limits = {key: value for key, value in given if value is not None}
     with opened(storage, token, make=True) as (store, client):
         if store is None:
-            made = client.create_token(scope, campaign)
+            made = client.create_token(scope, campaign, **limits)
         else:
-            made = _tokens(store).create(scope, campaign)
+            made = _tokens(store).create(scope, campaign, **limits)
     if json:
         typer.echo(encoder.dumps({"token": made, "scope": scope, "campaign": campaign}))
     else:
         typer.echo(made)
+
+
+@app.command()
+def rotate(
+    id: Annotated[str, typer.Argument(help="As `ossb token list` shows it.")],
+    overlap: Annotated[
+        str | None, typer.Option(help="For how long the one before is good beside it: 10m, 2d.")
+    ] = None,
+    expires: Expires = None,
+    storage: Where = STORAGE,
+    token: Token = None,
+    json: Json = False,
+) -> None:
+    """Make a token in the place of another and print it.
+
+    It may do the same, and lasts as long as the one before, which ends.
+
+    Example: ossb token rotate ID --overlap 1h
+    """
+    given = (
+        ("overlap", _seconds(overlap, "overlap")),
+        ("expires_in", _seconds(expires, "expires")),
+    )
+    limits = {key: value for key, value in given if value is not None}
+    with opened(storage, token, make=False) as (store, client):
+        if store is None:
+            made = client.rotate_token(id, **limits)
+        else:
+            made = _tokens(store).rotate(id, **limits)
+    typer.echo(encoder.dumps({"token": made}) if json else made)
 
 
 @app.command("list")
@@ -65,11 +123,18 @@ def list_(storage: Where = STORAGE, token: Token = None, json: Json = False) -> 
     from rich.text import Text
 
     table = Table()
-    for heading in ("id", "scope", "campaign", "created"):
+    for heading in ("id", "scope", "campaign", "created", "expires", "calls"):
         table.add_column(heading)
     for one in found:
-        made = datetime.fromtimestamp(one["created"], UTC).isoformat(" ", "seconds")
-        table.add_row(one["id"], one["scope"], Text(one["campaign"] or "all"), made)
+        made, ends = (
+            "never"
+            if moment is None
+            else datetime.fromtimestamp(moment, UTC).isoformat(" ", "seconds")
+            for moment in (one["created"], one.get("expires"))
+        )
+        most = [f"{one[key]:g} {name}" for key, name in CALLS if one.get(key) is not None]
+        limits = ", ".join(most) or "any"
+        table.add_row(one["id"], one["scope"], Text(one["campaign"] or "all"), made, ends, limits)
     Console().print(table)
 
 

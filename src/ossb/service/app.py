@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import math
 import re
+import secrets
 import time
 from collections import Counter
 from contextlib import suppress
@@ -24,8 +26,10 @@ from ossb.service.lanes import Lanes
 from ossb.service.lists import Lists
 from ossb.service.logs import LOG, say
 from ossb.service.metrics import Metrics
+from ossb.service.quotas import Quotas
 from ossb.service.readiness import problems
 from ossb.service.registry import Registry
+from ossb.service.room import Room
 from ossb.service.routes import OF_CAMPAIGN, PLAIN, Route, ask
 from ossb.service.threads import Threads
 from ossb.service.tokens import Grant, Tokens
@@ -36,22 +40,25 @@ THREADS, PER_CAMPAIGN = 64, 16
 THREADS_SHARED, PER_CAMPAIGN_SHARED = 24, 8
 PARTING = 1.0  # seconds that work has to end in once nobody waits for it
 REFRESH = 2.0  # seconds between looks for tokens that another server made or revoked
+SESSION_REFRESH = 0.2  # the same where somebody comes with a session that is not known
 RETRY = {"Retry-After": RETRY_AFTER}
+REQUEST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)  # an id that a caller may give
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'; object-src 'none'",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # with none a browser's own form has no origin to name
     "X-Frame-Options": "DENY",
 }
 _HEADERS = [(key.lower().encode(), value.encode()) for key, value in HEADERS.items()]
 
 
 class CallLimits(NamedTuple):
-    """Seconds after which a call is answered 503, whatever it works on."""
+    """Seconds after which a call is answered 503, whatever it works on; and how many may come."""
 
     ask: float = 2.0
     call: float = 10.0
+    per_second: float | None = None  # calls of each token that has no such limit of its own
 
 
 LIMITS = CallLimits()
@@ -74,6 +81,7 @@ class Service:
         self.tokens = Tokens(storage)
         self.imports = Imports()
         self.lists = Lists()
+        self.quotas, self.room = Quotas(), Room()
         self.streams_of: Counter[str] = Counter()  # event streams by token
         self.metrics = Metrics()
         self.stopping = False
@@ -113,8 +121,7 @@ class Service:
         if not self.tokens.ever and self._local:
             names = LOOPBACK.fullmatch(request.headers.get("host", "")) is not None
         else:
-            token = page.token_of(request)
-            grant = None if token is None else self.tokens.grant_of(token)
+            grant = page.grant_of(request, self.tokens)
             names = grant is not None and grant.campaign is None
         return await problems(self.registry, self._threads, self.aside, names)
 
@@ -127,23 +134,25 @@ class Service:
         started = time.perf_counter()
         method, status, label = scope["method"], 500, "unknown"
         request = Request(scope, receive)
+        id_, who = request_id(request), [""]
         self.metrics.running += 1
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 nonlocal status
                 status = message["status"]
-                message["headers"] = [*message["headers"], *_HEADERS]
+                own = (b"x-request-id", id_.encode())
+                message["headers"] = [*message["headers"], *_HEADERS, own]
             await send(message)
 
         try:
             try:
                 label, route, name = _find(scope)
-                response = await self._answer(request, route, name)
+                response = await self._answer(request, route, name, id_, who)
             except OssbError as error:
                 response = refusal(error)
                 if response.status_code >= 500 and response.status_code != 503:
-                    fields = {"path": scope["path"], "reason": str(error)}
+                    fields = {"path": scope["path"], "reason": str(error), "request": id_}
                     # whose code it was, where a policy failed
                     LOG.error("failed", extra={"fields": fields}, exc_info=error.__cause__)
             except asyncio.CancelledError:
@@ -152,7 +161,7 @@ class Service:
                 # the server goes, and does not wait for what takes long
                 response = refusal(Refusal(503, "stopping", "the server is ending", None, RETRY))
             except Exception:
-                LOG.exception("failed", extra={"fields": {"path": scope["path"]}})
+                LOG.exception("failed", extra={"fields": {"path": scope["path"], "request": id_}})
                 response = refusal(Refusal(500, "failed", "the server failed; its log says why"))
             await response(scope, receive, sending)
         finally:
@@ -168,11 +177,20 @@ class Service:
                     path=scope["path"][:300],
                     status=status,
                     milliseconds=round(seconds * 1e3, 2),
+                    request=id_,
+                    token=who[0],
                 )
 
-    async def _answer(self, request: Request, route: Route, name: str) -> Response:
+    async def _answer(
+        self, request: Request, route: Route, name: str, id_: str, who: list[str]
+    ) -> Response:
         grant = await self._grant(request, route)
+        who[0] = grant.id
         if route.scope is not None:
+            known = request.scope.get("ossb.known")
+            if known is not None:  # a connection that has shown who it is
+                known()
+            self._check_quota(grant)
             if not grant.covers(route.scope):
                 message = f"this needs a token of scope {route.scope}"
                 raise Refusal(403, "forbidden", message, "Authorization")
@@ -180,13 +198,16 @@ class Service:
                 self.check_campaign(grant, name)
             elif request.url.path == "/metrics":
                 self.check_campaign(grant, "")
+        seconds = self._limits.ask if route.handler is ask else self._limits.call
+        call = Call(request, name, grant, self, seconds, id_)
         try:
-            seconds = self._limits.ask if route.handler is ask else self._limits.call
-            return await route.handler(Call(request, name, grant, self.lanes.run, self, seconds))
+            return await route.handler(call)
         except NoCampaign as error:
             if grant.campaign is None:
                 raise
             raise NoCampaign(error.name) from None  # which others there are is not for this token
+        finally:
+            call.end()
 
     async def _grant(self, request: Request, route: Route) -> Grant:
         """What the caller may do; a refusal where a token is needed and none is good."""
@@ -199,17 +220,30 @@ class Service:
                 message = "without tokens this service answers to its own machine only"
                 raise Refusal(403, "forbidden", message, "Host")
             return Grant("admin")
-        token = page.token_of(request)
-        grant = None if token is None else self.tokens.grant_of(token)
+        grant = page.grant_of(request, self.tokens)
+        if grant is None and page.session_of(request) is not None:
+            await self.look_for_tokens(SESSION_REFRESH)  # another server may have let him in
+            grant = page.grant_of(request, self.tokens)
         if grant is None:
-            message = "a token is needed" if token is None else "the token is not known"
+            none = page.token_of(request) is None and page.session_of(request) is None
+            message = "a token is needed" if none else "the token is not known, or good no more"
             headers = {"WWW-Authenticate": "Bearer"}
             raise Refusal(401, "unauthorized", message, "Authorization", headers)
         return grant
 
-    async def look_for_tokens(self) -> None:
+    def _check_quota(self, grant: Grant) -> None:
+        own = self.tokens.limits_of(grant)
+        per_second = own.per_second if own.per_second is not None else self._limits.per_second
+        over = self.quotas.spend(grant.id, per_second, own.per_day, time.time())
+        if over is not None:
+            often, wait = over
+            message = f"this token has made as many calls {often} as it may"
+            headers = {"Retry-After": str(math.ceil(wait))}
+            raise Refusal(429, "too_many", message, "Authorization", headers)
+
+    async def look_for_tokens(self, patience: float = REFRESH) -> None:
         """See which tokens other servers made or revoked, where there may be others."""
-        if self.registry.storage.shared and time.monotonic() - self._looked > REFRESH:
+        if self.registry.storage.shared and time.monotonic() - self._looked > patience:
             self._looked = time.monotonic()
             await self.aside.run(self.tokens.refresh)
 
@@ -225,6 +259,12 @@ class Service:
         origin = request.headers.get("origin")
         if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
             raise Refusal(403, "forbidden", "the call comes from another site's page", "Origin")
+
+
+def request_id(request: Request) -> str:
+    """The caller's id of a request where it may stand in logs and events, else one of ours."""
+    given = request.headers.get("x-request-id", "")
+    return given if REQUEST.fullmatch(given) else secrets.token_hex(8)
 
 
 def _find(scope: Scope) -> tuple[str, Route, str]:

@@ -8,10 +8,11 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect, Request
 
+from ossb.campaigns.origin import Origin, acting, user
 from ossb.deadlines import OutOfTime
 from ossb.errors import InputError
 from ossb.service import strict
-from ossb.service.answers import Refusal
+from ossb.service.answers import RETRY_AFTER, Refusal
 from ossb.service.tokens import Grant
 
 BODY = 64 * 1024
@@ -32,6 +33,10 @@ class Call:
         The campaign of the path; empty where there is none.
     grant
         What the caller may do.
+    seconds
+        How long it may take.
+    id
+        Of the request: in its answer, in the log, and in the events that it makes.
     """
 
     def __init__(
@@ -39,15 +44,15 @@ class Call:
         request: Request,
         name: str,
         grant: Grant,
-        run: Callable[..., Any],
         service: Any,
         seconds: float,
+        id: str = "",
     ) -> None:
         self.request, self.name, self.grant = request, name, grant
-        self.service = service
-        self._run = run
+        self.service, self.id = service, id
         self._seconds = seconds
         self._until: float | None = None
+        self._held = 0  # bytes of the body
 
     async def work(self, make: Callable[..., T], *arguments: Any) -> T:
         """Do something that may take its time, off the event loop.
@@ -55,7 +60,16 @@ class Call:
         The time of a call begins with its first work.  Work ends with the call: when its time is
         over, or its caller has gone.
         """
-        return await self.wait_for(self._run(self.name, make, *arguments, until=self.until))
+        return await self.wait_for(self.run(self.name, make, *arguments))
+
+    def run(self, lane: str, make: Callable[..., T], *arguments: Any) -> Coroutine[Any, Any, T]:
+        """The same as a coroutine, with the work of a campaign, or of whatever else is named."""
+        by = f"token:{self.grant.id}" if self.grant.id else user()
+        act = (acting, Origin(by, self.id), make, *arguments)
+        running: Coroutine[Any, Any, T] = self.service.lanes.run(
+            lane, *act, until=self.until, token=self.grant.id
+        )
+        return running
 
     @property
     def until(self) -> float:
@@ -97,6 +111,11 @@ class Call:
         while (await self.request.receive())["type"] != "http.disconnect":
             pass
 
+    def end(self) -> None:
+        """Let go of what was held for the call."""
+        self.service.room.give(self.grant.id, self._held)
+        self._held = 0
+
     def header(self, name: str) -> str | None:
         return self.request.headers.get(name)
 
@@ -126,6 +145,11 @@ class Call:
                     size += len(chunk)
                     if size > most:
                         raise too_large(most)
+                    if not self.service.room.take(self.grant.id, len(chunk)):
+                        message = "too much is on its way already"
+                        again = {"Retry-After": RETRY_AFTER, "Connection": "close"}
+                        raise Refusal(503, "busy", message, None, again)
+                    self._held += len(chunk)
                     chunks.append(chunk)
         except TimeoutError:
             message = f"the body did not come within {BODY_SECONDS:g} seconds"

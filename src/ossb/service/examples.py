@@ -53,7 +53,16 @@ DECISION: dict[str, Any] = {
     "asked": MADE,
     "told": MADE + 60,
 }
-TOKEN: dict[str, Any] = {"token": "ossb_…", "scope": "write", "campaign": "headlines"}
+TOKEN: dict[str, Any] = {
+    "token": "ossb_…",
+    "id": "9f86d081884c",
+    "scope": "write",
+    "campaign": "headlines",
+    "created": MADE,
+    "expires": MADE + 90 * 86400,
+    "per_second": None,
+    "per_day": None,
+}
 EVENT = (
     "id: 3\nevent: told\ndata: "
     '{"number": 3, "kind": "told", "time": 1794762901.6, "tells": [[0, 1.0]]}\n\n'

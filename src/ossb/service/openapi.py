@@ -78,7 +78,16 @@ CREATED = {
     "policy": {"name": "hgl"},
     "seed": 1,
 }
-TOKEN = {"id": "9f86d081884c", "scope": "write", "campaign": "headlines", "created": 1.7e9}
+TOKEN = {key: value for key, value in examples.TOKEN.items() if key != "token"}
+LASTS = {
+    "type": "number",
+    "exclusiveMinimum": 0,
+    "description": "Seconds from now after which it is good no more.",
+}
+RATE = {
+    "per_second": {"type": "number", "exclusiveMinimum": 0, "description": "Calls a second."},
+    "per_day": {"type": "integer", "minimum": 1, "description": "Calls a day (UTC)."},
+}
 RESULTS = {"results": [{"id": "0-9f86d081", "status": "recorded"}]}
 VOIDED = {"results": [{"id": "0-9f86d081", "status": "voided"}]}
 IMPORT = {
@@ -292,7 +301,7 @@ def schema() -> dict[str, Any]:
                 {"201": _answer("The token, seen once", examples.TOKEN)},
                 _object(
                     {"scope": {"enum": ["read", "write", "admin"]}},
-                    {"campaign": {"type": "string"}},
+                    {"campaign": {"type": "string"}, "expires_in": LASTS, **RATE},
                 ),
                 {"scope": "write", "campaign": "headlines"},
             ),
@@ -303,6 +312,24 @@ def schema() -> dict[str, Any]:
                 {"200": _answer("Revoked", {"id": TOKEN["id"], "status": "revoked"})},
                 _object({"id": {"type": "string", "description": "As listed."}}),
                 {"id": TOKEN["id"]},
+            )
+        },
+        "/v1/tokens/rotate": {
+            "post": _call(
+                "A token in the place of another, which ends (scope admin)",
+                {"201": _answer("The token, seen once", examples.TOKEN)},
+                _object(
+                    {"id": {"type": "string", "description": "As listed."}},
+                    {
+                        "overlap": {
+                            "type": "number",
+                            "minimum": 0,
+                            "description": "Seconds for which the one before is still good.",
+                        },
+                        "expires_in": LASTS,
+                    },
+                ),
+                {"id": TOKEN["id"], "overlap": 60},
             )
         },
         "/healthz": {"get": _call("Liveness", {"200": _answer("Alive", {"status": "ok"})})},

@@ -22,6 +22,9 @@ from ossb.service.stream import events
 from ossb.service.summary import UNSEEN, entry_of, judged, short, without_judgement
 
 MOST_DECISIONS = 1000
+LIMITS = ("expires_in", "per_second", "per_day")  # of a token
+ROTATION = ("overlap", "expires_in")
+CREATING = "\x1fcreating"  # whose work it is before there is a campaign
 
 
 class Route(NamedTuple):
@@ -43,9 +46,12 @@ async def create(call: Call) -> Response:
     text(chosen, "policy.name" if isinstance(policy, dict) else "policy")
     sizes.check(instance)
     registry = call.service.registry
-    known = await call.work(_instance, instance)
+    known = await call.wait_for(call.run(CREATING, _instance, instance))
+    seed = body.get("seed", 0)
     try:
-        campaign, made = await call.work(registry.create, name, known, policy, body.get("seed", 0))
+        campaign, made = await call.wait_for(
+            call.run(CREATING, registry.create, name, known, policy, seed)
+        )
     except NoSigma as error:
         raise within("instance.", error) from None
     except InputError as error:
@@ -92,9 +98,7 @@ async def _standing(call: Call, campaign: Campaign, delta: float) -> dict[str, A
 
     async def look() -> dict[str, Any]:
         async with registry.turn(name):
-            found: dict[str, Any] = await call.service.lanes.run(
-                name, registry.summary, name, delta, until=call.until
-            )
+            found: dict[str, Any] = await call.run(name, registry.summary, name, delta)
             return found
 
     try:
@@ -252,13 +256,41 @@ async def decisions(call: Call) -> Response:
 
 async def create_token(call: Call) -> Response:
     body = await call.json()
-    strict.keys(body, ("scope",), ("campaign",))
+    strict.keys(body, ("scope",), ("campaign", *LIMITS))
     campaign = call.grant.campaign
     if "campaign" in body:
         campaign = text(body["campaign"], "campaign")
         call.service.check_campaign(call.grant, campaign)
-    token = await call.work(call.service.tokens.create, text(body["scope"], "scope"), campaign)
-    return document({"token": token, "scope": body["scope"], "campaign": campaign}, 201)
+    scope, limits = text(body["scope"], "scope"), _limits(body, LIMITS)
+    tokens = call.service.tokens
+    token = await call.work(lambda: tokens.create(scope, campaign, **limits))
+    return document(_shown(call, token), 201)
+
+
+async def rotate_token(call: Call) -> Response:
+    body = await call.json()
+    strict.keys(body, ("id",), ROTATION)
+    id_, limits = text(body["id"], "id"), _limits(body, ROTATION)
+    tokens, own = call.service.tokens, call.grant.campaign
+    token = await call.work(lambda: tokens.rotate(id_, own, **limits))
+    call.service.registry.wake_all()  # streams that the token before opened end now
+    return document(_shown(call, token), 201)
+
+
+def _limits(body: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    """What a body says of a token's limits; what it does not say is left out."""
+    given = {key: body[key] for key in keys if key in body}
+    for key, value in given.items():
+        if value is None:
+            raise InputError(key, "be a number", value)
+    return given
+
+
+def _shown(call: Call, token: str) -> dict[str, Any]:
+    """A token that was just made: this is the only time it is seen."""
+    grant = call.service.tokens.grant_of(token)
+    (listed,) = [one for one in call.service.tokens.listed() if one["id"] == grant.id]
+    return {"token": token, **listed}
 
 
 async def list_tokens(call: Call) -> Response:
@@ -317,6 +349,7 @@ PLAIN = {
     ("GET", "/v1/tokens"): Route(list_tokens, "admin"),
     ("POST", "/v1/tokens"): Route(create_token, "admin"),
     ("POST", "/v1/tokens/revoke"): Route(revoke_token, "admin"),
+    ("POST", "/v1/tokens/rotate"): Route(rotate_token, "admin"),
     ("GET", "/healthz"): Route(health, None),
     ("GET", "/readyz"): Route(ready, None),
     ("GET", "/metrics"): Route(metrics, "read"),
