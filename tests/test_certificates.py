@@ -50,6 +50,7 @@ def test_a_certificate_says_what_it_is(content):
     assert (content["format"], content["version"]) == ("ossb certificate", 1)
     assert set(content["bounds"][0]) == {
         "instance",
+        "cost",
         "lower",
         "upper",
         "status",

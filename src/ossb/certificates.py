@@ -17,8 +17,10 @@ from ossb.errors import InputError
 from ossb.fields import choice, integer, matrix, number, vector
 from ossb.files import replacing
 from ossb.graves_lai.bound import Bound
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.proof import GAP, Alternative, Arm, Report
 from ossb.instances import from_dict
+from ossb.structures.base import cost_of
 
 FORMAT = "ossb certificate"
 VERSION = 1
@@ -70,6 +72,7 @@ def _entry(bound: Bound) -> dict[str, Any]:
     content = bound.to_dict()
     return {
         "instance": bound.instance.to_dict(),
+        "cost": content["cost"],
         "lower": content["lower"],
         "upper": content["upper"],
         "status": content["status"],
@@ -122,7 +125,20 @@ def _bound(entry: Any, where: str) -> Bound:
         if choice(entry.get("status"), f"{where}.status", ("certified", "heuristic")) == "heuristic"
         else "certified",
         promised=number(entry.get("gap", GAP), f"{where}.gap"),
+        cost=_cost(entry, instance, where),
     )
+
+
+def _cost(entry: dict[str, Any], instance: Any, where: str) -> Cost:
+    """What plays cost: regret, where the file does not say."""
+    _check_range(entry.get("cost"), f"{where}.cost")
+    try:
+        cost = cost_of(instance, entry.get("cost", "regret"))
+        if not cost.is_regret:
+            instance.priced(cost)
+    except InputError as error:
+        raise InputError(f"{where}.cost", f"be valid: {error}") from None
+    return cost
 
 
 def _check_range(value: Any, where: str) -> None:

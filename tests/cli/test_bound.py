@@ -52,7 +52,10 @@ def test_json_holds_the_promised_keys_and_nothing_else(ossb, write):
     assert ossb("bound", write(DUELS), "--json") == 0
     assert ossb.err == ""
     content = json.loads(ossb.out)
-    assert set(content) == {"value", "lower", "upper", "best_arm", "rates", "status", "seconds"}
+    assert set(content) == {
+        "cost", "value", "lower", "upper", "best_arm", "rates", "status", "seconds"
+    }  # fmt: skip
+    assert content["cost"] == "regret"
     assert content["status"] == "certified"
     assert content["best_arm"] == [0, 0]
     assert all(set(entry) == {"arm", "rate"} and entry["rate"] > 0 for entry in content["rates"])
@@ -190,3 +193,20 @@ def test_the_noise_is_shown_given_or_not(ossb):
     assert "sigma" not in json.loads(ossb.out)
     assert ossb(*play, stdin=bernoulli) == 0
     assert "σ" not in ossb.out
+
+
+def test_other_costs_have_weights_and_a_certificate(ossb, write, tmp_path):
+    proof = tmp_path / "proof.json"
+    file = write(THREE)
+    for cost, plain in (("samples", "samples"), ("0.5", 0.5), ("1,2,3", [1.0, 2.0, 3.0])):
+        assert ossb("bound", file, "--cost", cost, "--certificate", proof, "--json") == 0
+        content = json.loads(ossb.out)
+        assert content["cost"] == plain
+        assert [entry["arm"] for entry in content["weights"]] == [0, 1, 2]
+        assert sum(entry["weight"] for entry in content["weights"]) == pytest.approx(1.0)
+        assert ossb("verify", proof) == 0
+    assert ossb("bound", file, "--cost", "samples") == 0
+    assert "T*(θ) = " in ossb.out
+    for wrong in ("fast", "1,2", "-1", "1,x,2", "1,0,1"):
+        assert ossb("bound", file, f"--cost={wrong}") == 2
+        assert "cost" in ossb.err

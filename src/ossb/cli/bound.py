@@ -19,6 +19,14 @@ def bound(
     ],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     gap: Annotated[float, typer.Option(help="Relative gap to certify.")] = 1e-6,
+    cost: Annotated[
+        str,
+        typer.Option(
+            metavar="COST",
+            help="What a play costs: regret, samples, a number (regret + so much per sample), "
+            "or a price for each arm, p1,p2,…",
+        ),
+    ] = "regret",
     certificate: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the proof of both sides to a file.")
     ] = None,
@@ -29,6 +37,8 @@ def bound(
 ) -> None:
     """Compute the Graves–Lai bound C(θ) with its rates and proof.
 
+    With --cost samples: the characteristic time T*(θ) of a test for the best arm.
+
     Example: ossb bound instance.toml --certificate proof.json
     """
     from ossb import certificates
@@ -38,7 +48,11 @@ def bound(
 
     instances: Any
     instances, is_list = load(instance)
-    bounds = solve_all(instances, gap) if is_list else [solve(instances[0], gap)]
+    counted = _cost(cost)
+    if is_list:
+        bounds = solve_all(instances, gap, counted)
+    else:
+        bounds = [solve(instances[0], gap, counted)]
     if certificate is not None:
         certificates.write(bounds, certificate)
     if plot is not None:
@@ -66,6 +80,20 @@ def bound(
             typer.echo(f"wrote {file}", err=json)
 
 
+def _cost(text: str) -> Any:
+    """The cost that an option's text says: a word, a number, or a price for each arm."""
+    from ossb.errors import InputError
+    from ossb.graves_lai.cost import MUST
+
+    if text in ("regret", "samples"):
+        return text
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError("cost", MUST, text) from None
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
 def _content(answer: "Bound") -> dict[str, Any]:
     """A bound as JSON, with the σ it is about: one that was left out is 1."""
     noise = answer.instance.noise
@@ -85,7 +113,7 @@ def _verdict(answer: "Bound") -> "Text":
     from rich.text import Text
 
     return Text(
-        f"C(θ) = {answer.value:.8g}, {answer.status} in [{answer.lower:.10g}, "
+        f"{answer.cost.symbol} = {answer.value:.8g}, {answer.status} in [{answer.lower:.10g}, "
         f"{answer.upper:.10g}]; best arm {answer.instance.arm_name(answer.best_arm)}; "
         f"{answer.seconds:.3g} s"
     )
@@ -96,15 +124,18 @@ def _table(answer: "Bound") -> "Table":
     from rich.text import Text
 
     instance, table = answer.instance, Table()
-    for heading in ("arm", "gap Δ", "rate c(x, θ)", "cost c Δ", "share"):
+    regret = answer.cost.is_regret
+    names = ("rate c(x, θ)", "cost c Δ", "share") if regret else ("rate η(x)", "weight", "share")
+    for heading in ("arm", "gap Δ", *names):
         table.add_column(heading, justify="left" if heading == "arm" else "right")
     ordered = sorted(answer.support, key=lambda item: -item[1])
+    total = sum(rate for _, rate in ordered) or 1.0
     for arm, rate in ordered[:SHOWN]:
-        gap = instance.gap_of(arm)
-        share = f"{rate * gap / answer.value:.1%}" if answer.value > 0 else ""
-        table.add_row(
-            Text(instance.arm_name(arm)), f"{gap:.6g}", f"{rate:.6g}", f"{rate * gap:.6g}", share
-        )
+        spent = rate * answer.price_of(arm)
+        share = f"{spent / answer.value:.1%}" if answer.value > 0 else ""
+        third = f"{spent if regret else rate / total:.6g}"
+        gap = f"{instance.gap_of(arm):.6g}"
+        table.add_row(Text(instance.arm_name(arm)), gap, f"{rate:.6g}", third, share)
     if len(ordered) > SHOWN:
         table.add_row(f"… {len(ordered) - SHOWN} more", "", "", "", "")
     if not ordered:

@@ -34,14 +34,17 @@ def _draw(left: Any, right: Any, bound: Bound) -> None:
     shown = ordered[:SHOWN]
     names = [_short(instance.arm_name(arm)) for arm, _ in shown]
     rates = [rate for _, rate in shown]
-    costs = [rate * instance.gap_of(arm) for arm, rate in shown]
+    costs = [rate * bound.price_of(arm) for arm, rate in shown]
     places = list(range(len(shown)))
     if len(ordered) > SHOWN:
         places.append(SHOWN)
         names.append(f"… {len(ordered) - SHOWN} more")
+    labels = ("rate c(x, θ): plays per unit of ln t", "cost c(x, θ) Δ(x): regret per unit of ln t")
+    if not bound.cost.is_regret:
+        labels = ("rate η(x): plays per unit of ln(1/δ)", "cost η(x) κ(x) per unit of ln(1/δ)")
     for axis, values, colour, label in (
-        (left, rates, BLUE, "rate c(x, θ): plays per unit of ln t"),
-        (right, costs, ORANGE, "cost c(x, θ) Δ(x): regret per unit of ln t"),
+        (left, rates, BLUE, labels[0]),
+        (right, costs, ORANGE, labels[1]),
     ):
         axis.barh(places[: len(values)], values, color=colour, height=0.7)
         axis.set_ylim(max(len(places), 1) - 0.4, -0.6)
@@ -60,7 +63,7 @@ def _draw(left: Any, right: Any, bound: Bound) -> None:
     title = _short(instance.name or f"{instance.kind}, {instance.observation}", HEADING)
     left.set_title(title, loc="left", fontsize="medium", parse_math=False)
     best = instance.arm_name(bound.best_arm)
-    heading = _short(f"C(θ) = {bound.value:.6g}, best arm {best}", HEADING)
+    heading = _short(f"{bound.cost.symbol} = {bound.value:.6g}, best arm {best}", HEADING)
     right.set_title(heading, loc="left", fontsize="medium", parse_math=False)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from ossb.errors import InputError
+from ossb.graves_lai.cost import REGRET, Cost
 from ossb.graves_lai.proof import GAP, Alternative, Arm, Provable, Report, Support, check
 
 Status = Literal["certified", "heuristic"]
@@ -28,6 +29,10 @@ class Bounded(Provable, Protocol):
         """Index of a listed arm."""
         ...
 
+    def priced(self, cost: Cost) -> Any:
+        """The program in which plays have other costs than regret: it solves and proves."""
+        ...
+
     def arm_name(self, arm: Arm) -> str: ...
 
     def total_gap(self) -> float:
@@ -38,6 +43,8 @@ class Bounded(Provable, Protocol):
 @dataclass(frozen=True, eq=False)
 class Bound:
     """lower ≤ C(θ) ≤ upper, with feasible rates that cost ``value`` = ``upper``.
+
+    Where plays have other costs than regret, all of this is of V(κ) in the place of C(θ).
 
     Parameters
     ----------
@@ -56,6 +63,8 @@ class Bound:
         The relative gap that ``certified`` promises.
     proved
         Whether both sides were proved, rounding included, when it was computed.
+    cost
+        What a play costs.
     """
 
     instance: Any
@@ -68,6 +77,12 @@ class Bound:
     seconds: float = 0.0
     promised: float = GAP
     proved: bool = False
+    cost: Cost = REGRET
+
+    @property
+    def problem(self) -> Any:
+        """What the proof is checked against: the instance, with the costs of its plays."""
+        return self.instance if self.cost.is_regret else self.instance.priced(self.cost)
 
     @property
     def value(self) -> float:
@@ -93,10 +108,22 @@ class Bound:
             rates[self.instance.position(arm)] = rate
         return rates
 
+    def price_of(self, arm: Arm) -> float:
+        """κ(x), what a play costs, rounded."""
+        place = self.instance.position(arm) if isinstance(self.cost.price, tuple) else 0
+        return self.cost.of(self.instance.gap_of(arm), place)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Share of each listed arm in all plays: w* where samples are counted."""
+        rates = self.rates
+        total = float(rates.sum())
+        return rates / total if total > 0.0 else rates
+
     def verify(self) -> Report:
         """Recompute both sides from the instance and the proof alone, with no solver."""
         return check(
-            self.instance,
+            self.problem,
             self.support,
             self.alternatives,
             self.multipliers,
@@ -112,6 +139,8 @@ class Bound:
         ψ(θ) = |X| · max_x c(x, θ) · Σ_x Δ(x); the theorem asks for ε < 1/|X|.
         """
         n_arms = self.instance.n_arms
+        if not self.cost.is_regret:
+            raise InputError("cost", "be regret: Theorem 2 is about regret", self.cost.plain)
         if n_arms is None:
             raise InputError("epsilon", "be used with listed arms only")
         if not 0 <= epsilon < 1 / n_arms:
@@ -124,15 +153,20 @@ class Bound:
 
     def to_dict(self) -> dict[str, Any]:
         """The bound as the command line prints it."""
-        return {
+        content = {
+            "cost": self.cost.plain,
             "value": self.value,
             "lower": self.lower,
             "upper": self.upper,
             "best_arm": _plain(self.best_arm),
             "rates": [{"arm": _plain(arm), "rate": rate} for arm, rate in self.support],
-            "status": self.status,
-            "seconds": self.seconds,
         }
+        if not self.cost.is_regret:
+            total = sum(rate for _, rate in self.support) or 1.0
+            content["weights"] = [
+                {"arm": _plain(arm), "weight": rate / total} for arm, rate in self.support
+            ]
+        return {**content, "status": self.status, "seconds": self.seconds}
 
     def _repr_html_(self) -> str:
         from ossb.graves_lai.table import html_table
@@ -141,8 +175,9 @@ class Bound:
 
     def __repr__(self) -> str:
         name = self.instance.arm_name(self.best_arm)
+        cost = "" if self.cost.is_regret else f" cost={self.cost.plain}"
         return (
-            f"<Bound value={self.value:.6g} gap={self.gap:.1e} best_arm={name} "
+            f"<Bound{cost} value={self.value:.6g} gap={self.gap:.1e} best_arm={name} "
             f"support={len(self.support)} {self.status}>"
         )
 

@@ -11,6 +11,9 @@ The Graves–Lai program: C(θ) = min Σ η(x) Δ(x) over rates η ≥ 0 with
   Each λ_k is a limit of parameters under which another arm is strictly better: it lies in a
   convex piece of the parameter set that also holds a ``witness`` with a strict advantage.
 
+Where a play costs κ(x) in the place of Δ(x), the same holds with κ; and if the best arm has a
+price too, then λ need not agree with θ on what the best arm reveals.
+
 Nothing is taken for equal, inside or better that is not so exactly, for the numbers as they
 stand in the certificate: whoever wrote it, what passes is true.  Quantities that doubles do not
 hold are balls around their true values, and each side counts the end that proves less.
@@ -85,6 +88,10 @@ class Provable(Protocol):
         """Δ(x) under the true parameter."""
         ...
 
+    def exact_cost(self, arm: Arm) -> Ball:
+        """κ(x), what a play costs: Δ(x), where nothing but regret counts."""
+        ...
+
     def exact_confusing(self, alternative: Alternative) -> Any:
         """The parameter that an alternative stands for, exactly.
 
@@ -95,7 +102,7 @@ class Provable(Protocol):
         ...
 
     def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
-        """Maximum over x ≠ x* of Σ_k weights[k] D(θ, confusing[k], x) / Δ(x), or more.
+        """Maximum over x with κ(x) > 0 of Σ_k weights[k] D(θ, confusing[k], x) / κ(x), or more.
 
         The parameters are what ``exact_confusing`` gave; the weights are positive.
         """
@@ -117,7 +124,7 @@ class Report:
     information
         F(η) of the rates, at least.
     cost
-        Σ η(x) Δ(x), at most.
+        Σ η(x) κ(x), at most.
     """
 
     lower: float
@@ -277,7 +284,7 @@ def _refused(instance: Any, alternative: Alternative) -> str | None:
 def _upper(
     instance: Any, support: Support, multipliers: Any, problems: list[str]
 ) -> tuple[Ball, Ball]:
-    """Σ η(x) Δ(x), and F(η) at least."""
+    """Σ η(x) κ(x), and F(η) at least."""
     from flint import arb
 
     from ossb.graves_lai.exact.balls import INFINITE, total
@@ -287,7 +294,7 @@ def _upper(
             problems.append(f"rates: that of arm {arm} must be 0 or more, got {rate!r}")
             return INFINITE, arb(0)
     try:
-        cost = total(arb(rate) * instance.exact_gap(arm) for arm, rate in support)
+        cost = total(arb(rate) * instance.exact_cost(arm) for arm, rate in support)
         return cost, instance.exact_information(support, multipliers)
     except ProofError as error:
         problems.append(str(error))

@@ -16,21 +16,24 @@ def html_table(bound: "Bound") -> str:
     ordered = sorted(bound.support, key=lambda item: -item[1])
     rows = []
     for arm, rate in ordered[:SHOWN]:
-        gap = instance.gap_of(arm)
-        rows.append((instance.arm_name(arm), _show(gap), _show(rate), _show(rate * gap)))
+        gap, spent = instance.gap_of(arm), rate * bound.price_of(arm)
+        rows.append((instance.arm_name(arm), _show(gap), _show(rate), _show(spent)))
     if len(ordered) > SHOWN:
         rows.append((f"… {len(ordered) - SHOWN} more", "", "", ""))
     if not ordered:
         rows.append(("nothing needs exploring", "", "0", "0"))
     caption = (
-        f"C(θ) = {bound.value:.8g}, {bound.status} in [{bound.lower:.10g}, {bound.upper:.10g}]; "
-        f"best arm {instance.arm_name(bound.best_arm)}"
+        f"{bound.cost.symbol} = {bound.value:.8g}, {bound.status} in "
+        f"[{bound.lower:.10g}, {bound.upper:.10g}]; best arm {instance.arm_name(bound.best_arm)}"
     )
+    unit, headings = "ln t", ("arm", "gap Δ", "rate c(x, θ)", "cost c Δ")
+    if not bound.cost.is_regret:
+        unit, headings = "ln(1/δ)", ("arm", "gap Δ", "rate η(x)", "cost η κ")
     picture = bars(
-        "rates: plays of each arm by unit of ln t",
+        f"rates: plays of each arm by unit of {unit}",
         {instance.arm_name(arm): rate for arm, rate in ordered[:SHOWN]},
     )
-    return table(caption, ("arm", "gap Δ", "rate c(x, θ)", "cost c Δ"), rows) + picture
+    return table(caption, headings, rows) + picture
 
 
 def _show(value: float) -> str:

@@ -21,7 +21,8 @@ from ossb import fields as read
 from ossb.errors import CertificationError, InputError
 from ossb.families import FAMILIES, Family, family_named
 from ossb.graves_lai.bound import Bound, Bounded
-from ossb.graves_lai.proof import Arm, judge, prove
+from ossb.graves_lai.cost import Cost, read_cost
+from ossb.graves_lai.proof import Arm, Ball, judge, prove
 
 __all__ = ["Arm", "Bound", "Instance", "Structure", "bound", "clear_best", "refuse_twins"]
 
@@ -165,6 +166,14 @@ class Instance:
         """Bounds of several instances at once, where that is quicker; None for one by one."""
         return [None] * len(instances)
 
+    def exact_cost(self, arm: Arm) -> Ball:
+        """Δ(x): here nothing but regret counts."""
+        return self.exact_gap(arm)  # type: ignore[attr-defined]
+
+    def priced(self, cost: Cost) -> Any:
+        """The program in which plays have other costs than regret: it solves and proves."""
+        raise InputError("cost", f"be regret for {self.kind} instances of this kind", cost.plain)
+
     def arm_name(self, arm: Arm) -> str:
         """How an arm is called: its name, or its number."""
         if isinstance(arm, int) and len(self.arm_names):
@@ -227,8 +236,17 @@ class Structure(Bounded, Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
-def bound(instance: Structure, gap: float = 1e-6) -> Bound:
+def bound(instance: Structure, gap: float = 1e-6, cost: Any = "regret") -> Bound:
     """C(θ) and the rates c(x, θ) of an instance, certified to a relative gap.
+
+    Parameters
+    ----------
+    gap
+        How far apart the two sides may be, relative to the value.
+    cost
+        What a play costs: ``"regret"``; ``"samples"``, of which the value is the characteristic
+        time T*(θ) and the rates' shares w* how a test would best play; a number c, regret + c per
+        sample; or a price for each arm.
 
     Raises ``CertificationError`` where the two sides could not be brought that close, unless
     the structure says that its answer is heuristic, and where the answer does not pass
@@ -237,11 +255,13 @@ def bound(instance: Structure, gap: float = 1e-6) -> Bound:
     """
     gap = readable_gap(gap)
     refuse_unknown(instance)
+    counted = cost_of(instance, cost)
     started = time.perf_counter()
-    answer = instance.solve(gap)
-    answer = replace(answer, seconds=time.perf_counter() - started, promised=gap)
+    answer = instance.solve(gap) if counted.is_regret else instance.priced(counted).solve(gap)
+    seconds = time.perf_counter() - started
+    answer = replace(answer, seconds=seconds, promised=gap, cost=counted)
     if not math.isfinite(answer.upper):
-        raise CertificationError(f"C(θ) is beyond the range of doubles: {answer!r}")
+        raise CertificationError(f"{counted.symbol} is beyond the range of doubles: {answer!r}")
     if answer.status == "certified" and not answer.gap <= gap:
         raise CertificationError(
             f"the bound lies in [{answer.lower!r}, {answer.upper!r}], a relative gap of "
@@ -259,17 +279,25 @@ def bound(instance: Structure, gap: float = 1e-6) -> Bound:
 
 def _proved(answer: Bound, gap: float) -> Bound:
     """The answer with its interval rounded outward to what its proof gives."""
-    report = prove(answer.instance, answer.support, answer.alternatives, answer.multipliers)
+    problem = answer.problem
+    report = prove(problem, answer.support, answer.alternatives, answer.multipliers)
     lower = min(report.lower, answer.lower)
     upper = max(report.upper, report.cost, answer.upper)
     # a proof that falls short by more than the gap is none of this answer, which then fails
     lower = lower if lower >= answer.lower * (1.0 - gap) else answer.lower
     upper = upper if upper <= answer.upper * (1.0 + gap) else answer.upper
     answer = replace(answer, lower=lower, upper=upper)
-    problems = judge(answer.instance, report, lower, upper, answer.status, gap).problems
+    problems = judge(problem, report, lower, upper, answer.status, gap).problems
     if problems and answer.status == "certified" and answer.instance.witnessed:
         raise CertificationError(f"the answer does not pass its own check: {problems[0]}")
     return answer
+
+
+def cost_of(instance: Any, cost: Any) -> Cost:
+    """What a play of an instance costs, checked."""
+    n_arms = instance.n_arms
+    best = None if n_arms is None else instance.position(instance.best_arm())
+    return read_cost(cost, n_arms, best)
 
 
 def readable_gap(gap: Any) -> float:

@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 
 from ossb import fields as read
 from ossb.families import FAMILIES
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.independent import proved
 from ossb.graves_lai.proof import Ball, Support
 from ossb.models.classical import ClassicalModel
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
+from ossb.structures.priced_levels import FreeMeans, PricedIndependent
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -43,6 +45,10 @@ class Classical(MeanVector):
             self.family, self.rewards, self.best, self.others, self.sign
         )
         return Bound(self, value, value, support, alternatives)
+
+    def priced(self, cost: Cost) -> FreeMeans | PricedIndependent:
+        free = FreeMeans(self, cost)
+        return free if free.is_free else PricedIndependent(self, cost)
 
     def model(self) -> ClassicalModel:
         """The structure as policies see it."""

@@ -231,7 +231,7 @@ class Dueling(Instance):
     def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
         from ossb.graves_lai.exact.duels import heaviest  # loads flint
 
-        return heaviest(self._duels, confusing, weights)
+        return heaviest(self._duels, confusing, weights, self._duels.gap)
 
     def exact_information(self, support: Support, multipliers: Any) -> Ball:
         from ossb.graves_lai.exact.duels import information  # loads flint

@@ -219,7 +219,8 @@ class Lipschitz(MeanVector):
     def exact_heaviest(self, confusing: Sequence[int], weights: Sequence[float]) -> Ball:
         from ossb.graves_lai.exact.lipschitz import heaviest  # loads flint
 
-        return heaviest(self.truth, self._reach, self.metric, confusing, weights)
+        truth = self.truth
+        return heaviest(truth, self._reach, self.metric, confusing, weights, truth.gap)
 
     def exact_information(self, support: Support, multipliers: Any) -> Ball:
         from ossb.graves_lai.exact.lipschitz import information  # loads flint

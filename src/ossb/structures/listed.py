@@ -118,4 +118,4 @@ class MeanVector(ListedArms):
     def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
         from ossb.graves_lai.exact.means import heaviest  # loads flint
 
-        return heaviest(self.truth, confusing, weights)
+        return heaviest(self.truth, confusing, weights, self.truth.gap)

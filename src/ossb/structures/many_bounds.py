@@ -7,7 +7,7 @@ from ossb.errors import CertificationError, InputError, OssbError
 from ossb.structures.base import Bound, Structure, bound, readable_gap, refuse_unknown
 
 
-def bounds(instances: Iterable[Structure], gap: float = 1e-6) -> list[Bound]:
+def bounds(instances: Iterable[Structure], gap: float = 1e-6, cost: Any = "regret") -> list[Bound]:
     """The bound of each of several instances, in their order; see ``bound``.
 
     An instance without one raises the error that ``bound`` would, which says where in the list it
@@ -26,14 +26,15 @@ def bounds(instances: Iterable[Structure], gap: float = 1e-6) -> list[Bound]:
             raise placed(error, place) from None
         kinds.setdefault(type(instance), []).append(place)
     found: list[Bound | None] = [None] * len(items)
-    for kind, places in kinds.items():
+    regret = isinstance(cost, str) and cost == "regret"
+    for kind, places in kinds.items() if regret else ():
         some = kind.solve_list([items[place] for place in places], gap)
         for place, answer in zip(places, some, strict=True):
             found[place] = answer
     answers = []
     for place, (instance, answer) in enumerate(zip(items, found, strict=True)):
         try:
-            answers.append(bound(instance, gap) if answer is None else answer)
+            answers.append(bound(instance, gap, cost) if answer is None else answer)
         except OssbError as error:
             raise placed(error, place) from None
     return answers

@@ -29,6 +29,14 @@ class Divergence:
         """(p − q)²/2σ²."""
         return ((p - q) / arb(self.sigma)) ** 2 / 2
 
+    def variance(self, mean: arb) -> arb:
+        """Of the law of a mean: d(p, q) has the derivative (q − p)/variance(q) in q."""
+        if self.observation == "gaussian":
+            return arb(self.sigma) ** 2
+        if self.observation == "poisson":
+            return mean
+        return mean * mean if self.observation == "exponential" else mean * (1 - mean)
+
     def __call__(self, p: Number, q: Number) -> arb:
         p, q = arb(p), arb(q)
         return arb(0) if p == q else self.of(p, q)

@@ -4,7 +4,7 @@ For a table of which opposite entries sum to 1 that is p_ij.  So i beats j as p_
 comparison of doubles.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -65,15 +65,20 @@ def confusing(duels: Duels, alternative: Alternative, item: int, tolerance: floa
     return alternative.parameter
 
 
-def heaviest(duels: Duels, tables: Sequence[np.ndarray], weights: Sequence[float]) -> arb:
-    """Maximum over pairs of Σ_k weights[k] d(θ_ij, tables[k]_ij) / Δ(i, j)."""
+def heaviest(
+    duels: Duels,
+    tables: Sequence[np.ndarray],
+    weights: Sequence[float],
+    costs: Callable[[Pair], arb],
+) -> arb:
+    """Maximum over pairs of Σ_k weights[k] d(θ_ij, tables[k]_ij) / κ(i, j)."""
     collected: dict[Pair, arb] = {}
     for table, weight in zip(tables, weights, strict=True):
         moved = (table != duels.table) | (table != duels.table).T
         for i, j in np.argwhere(np.triu(moved, 1)).tolist():
             shown = weight * bernoulli(chance(duels.table, i, j), chance(table, i, j))
             collected[i, j] = collected.get((i, j), arb(0)) + shown
-    return greatest(shown / duels.gap(pair) for pair, shown in collected.items())
+    return greatest(shown / costs(pair) for pair, shown in collected.items())
 
 
 def information(duels: Duels, rates: Sequence[tuple[Pair, float]]) -> arb:

@@ -8,15 +8,19 @@ from ossb.graves_lai.exact.means import Truth, summed
 from ossb.graves_lai.proof import Alternative, ProofError, Support
 
 
-def is_confusing(truth: Truth, parameter: np.ndarray) -> bool:
-    """Whether the best arm does not tell a parameter from the truth, and another arm is better."""
+def is_confusing(truth: Truth, parameter: np.ndarray, free: bool = True) -> bool:
+    """Whether another arm is better, and free plays of the best one do not tell."""
     signed = truth.sign * parameter
-    agrees = parameter[truth.best] == truth.theta[truth.best]
+    agrees = not free or parameter[truth.best] == truth.theta[truth.best]
     return bool(agrees and signed.max() > signed[truth.best])
 
 
 def confusing(
-    truth: Truth, parameters: np.ndarray, alternative: Alternative, arm: int
+    truth: Truth,
+    parameters: np.ndarray,
+    alternative: Alternative,
+    arm: int,
+    free: bool = True,
 ) -> np.ndarray:
     """The parameter of the list that an alternative names, under which its arm is better."""
     if alternative.relative:
@@ -27,28 +31,28 @@ def confusing(
     for name in ("parameter", "witness"):
         if not np.array_equal(getattr(alternative, name), listed):
             raise ProofError(f".{name}: outside the parameter set, it is not `piece` of the list")
-    if listed[truth.best] != truth.theta[truth.best]:
+    if free and listed[truth.best] != truth.theta[truth.best]:
         raise ProofError(".parameter: differs in what the best arm reveals")
     if not truth.sign * listed[arm] > truth.sign * listed[truth.best]:
         raise ProofError(".witness: its arm is not strictly better")
     return listed
 
 
-def information(truth: Truth, parameters: np.ndarray, support: Support) -> arb:
+def information(truth: Truth, parameters: np.ndarray, support: Support, free: bool = True) -> arb:
     """F(η), without the parameters that any rate however small rules out for good."""
     rates = summed(support)
-    others = [x for x in range(truth.theta.size) if x != truth.best]
+    told = [x for x in range(truth.theta.size) if not free or x != truth.best]
 
     def is_open(parameter: np.ndarray) -> bool:
-        pairs = [(truth.theta[x], parameter[x]) for x in others]
+        pairs = [(truth.theta[x], parameter[x]) for x in told]
         return all(truth.divergence(p, q).is_finite() for p, q in pairs)
 
     return least(
         total(
             rate * truth.divergence(truth.theta[x], parameter[x])
             for x, rate in rates.items()
-            if x != truth.best
+            if not free or x != truth.best
         )
         for parameter in parameters
-        if is_confusing(truth, parameter) and is_open(parameter)
+        if is_confusing(truth, parameter, free) and is_open(parameter)
     )

@@ -64,9 +64,14 @@ def confusing(truth: Truth, alternative: Alternative, arm: int, rounded: np.ndar
 
 
 def heaviest(
-    truth: Truth, reach: Reach, metric: np.ndarray, arms: Sequence[int], weights: Sequence[float]
+    truth: Truth,
+    reach: Reach,
+    metric: np.ndarray,
+    arms: Sequence[int],
+    weights: Sequence[float],
+    costs: Callable[[int], arb],
 ) -> arb:
-    """Maximum over z ≠ x* of Σ_k weights[k] d(θ_z, max(θ_z, θ* − ℓ(x_k, z))) / Δ(z)."""
+    """Maximum over z ≠ x* of Σ_k weights[k] d(θ_z, max(θ_z, θ* − ℓ(x_k, z))) / κ(z)."""
     collected: dict[int, arb] = {}
     for arm, weight in zip(arms, weights, strict=True):
         if not reach(arm, truth.best) > 0:
@@ -76,7 +81,7 @@ def heaviest(
             if z != truth.best and not raised <= 0:
                 shown = arb(weight) * _divergence(truth, z, raised.upper())
                 collected[z] = collected.get(z, arb(0)) + shown
-    return greatest(shown / truth.gap(z) for z, shown in collected.items())
+    return greatest(shown / costs(z) for z, shown in collected.items())
 
 
 def information(truth: Truth, reach: Reach, metric: np.ndarray, support: Support) -> arb:

@@ -3,7 +3,7 @@
 Means are in the user's own sign; ``sign`` −1 says that less is better.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,14 +57,19 @@ def confusing(truth: Truth, alternative: Alternative, arm: int) -> np.ndarray:
     return parameter
 
 
-def heaviest(truth: Truth, parameters: Sequence[np.ndarray], weights: Sequence[float]) -> arb:
-    """Maximum over x ≠ x* of Σ_k weights[k] d(θ_x, parameters[k]_x) / Δ(x)."""
+def heaviest(
+    truth: Truth,
+    parameters: Sequence[np.ndarray],
+    weights: Sequence[float],
+    costs: Callable[[int], arb],
+) -> arb:
+    """Maximum over x of Σ_k weights[k] d(θ_x, parameters[k]_x) / κ(x)."""
     collected: dict[int, arb] = {}
     for parameter, weight in zip(parameters, weights, strict=True):
         for x in np.flatnonzero(parameter != truth.theta).tolist():
             shown = weight * truth.divergence(truth.theta[x], parameter[x])
             collected[x] = collected.get(x, arb(0)) + shown
-    return greatest(total / truth.gap(x) for x, total in collected.items())
+    return greatest(total / costs(x) for x, total in collected.items())
 
 
 def summed(support: Support) -> dict[int, arb]:

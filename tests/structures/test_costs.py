@@ -1,0 +1,196 @@
+"""Bounds at other costs than regret: values, proofs, and what has to stay as it was."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+import ossb
+from cutting_planes import least_cost, level_oracle
+from ossb import certificates
+from ossb.errors import InputError
+from ossb.graves_lai.pairs import pair_rates
+
+FAMILIES = ("gaussian", "bernoulli", "poisson", "exponential", "bounded")
+
+
+def classical(rng, family, goal, size=None):
+    theta = rng.uniform(0.05, 0.95, size or rng.integers(2, 7))
+    return ossb.Classical(theta=theta, observation=family, goal=goal)
+
+
+@pytest.mark.parametrize(
+    ("theta", "time", "weights"),
+    [
+        ((0.5, 0.45, 0.43, 0.4), 989.79214026, (0.417, 0.390, 0.136, 0.057)),
+        ((0.3, 0.21, 0.2, 0.19, 0.18), 326.64211241, (0.336, 0.251, 0.177, 0.132, 0.104)),
+    ],
+)
+def test_characteristic_times_of_garivier_and_kaufmann(theta, time, weights):
+    answer = ossb.bound(ossb.Classical(theta=theta, observation="bernoulli"), cost="samples")
+    assert answer.value == pytest.approx(time, rel=1e-9)
+    assert answer.weights == pytest.approx(weights, abs=5e-4)
+    assert answer.verify().valid
+    assert answer.gap < 1e-12
+
+
+@pytest.mark.parametrize("goal", ["maximize", "minimize"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_independent_arms_agree_with_cutting_planes(family, goal):
+    rng = np.random.default_rng(7)
+    for _ in range(4):
+        instance = classical(rng, family, goal)
+        prices = rng.uniform(0.2, 3.0, instance.n_arms)
+
+        def moves(arm, level, instance=instance):
+            means = np.array(instance.rewards)
+            means[[arm, instance.best]] = level
+            return means
+
+        answer = ossb.bound(instance, cost=prices.tolist())
+        oracle = level_oracle(instance.family.kl, instance.rewards, moves)
+        lower, upper = least_cost(prices, oracle)
+        assert lower * (1 - 1e-6) <= answer.value <= upper * (1 + 1e-6)
+        assert answer.verify().valid
+
+
+def every(rng):
+    """An instance of each structure that has other costs, with the cost of a sample."""
+    yield classical(rng, "bernoulli", "maximize")
+    yield classical(rng, "poisson", "minimize")
+
+
+@pytest.mark.parametrize("cost", ["samples", 0.3, "prices", "free"])
+def test_certificates_are_checked_from_their_file(cost, tmp_path):
+    rng = np.random.default_rng(3)
+    for instance in every(rng):
+        given = cost
+        if cost in ("prices", "free"):
+            given = rng.uniform(0.5, 2.0, instance.n_arms)
+            if cost == "free":
+                given[instance.position(instance.best_arm())] = 0.0
+            given = given.tolist()
+        answer = ossb.bound(instance, cost=given)
+        path = tmp_path / "proof.json"
+        certificates.write([answer], path)
+        ((read, report),) = certificates.verify(path)
+        assert report.valid, (instance, report.problems)
+        assert read.cost == answer.cost
+        assert read.value == answer.value
+        # of another cost, or claimed lower, it proves nothing
+        content = json.loads(path.read_text())
+        entry = content["bounds"][0]
+        for key, value in (("cost", "regret"), ("upper", 0.9 * entry["lower"])):
+            path.write_text(json.dumps({**content, "bounds": [{**entry, key: value}]}))
+            try:
+                ((_, report),) = certificates.verify(path)
+            except InputError:
+                continue
+            assert not report.valid
+
+
+def test_the_frontier_is_concave_in_the_price_of_a_sample_and_ends_at_both():
+    rng = np.random.default_rng(4)
+    for instance in every(rng):
+        regret, time = ossb.bound(instance).value, ossb.bound(instance, cost="samples").value
+        at = np.geomspace(1e-4, 1e6, 11)
+        answers = [ossb.bound(instance, cost=float(c)) for c in at]
+        values = np.array([answer.value for answer in answers])
+        lengths = np.array([sum(rate for _, rate in answer.support) for answer in answers])
+        slopes = np.diff(values) / np.diff(at)
+        assert (np.diff(slopes) <= 1e-6 * slopes[:-1]).all()
+        # L = V′(c) lies between the slopes on both sides
+        assert (lengths[1:-1] <= slopes[:-1] * (1 + 1e-4)).all()
+        assert (lengths[1:-1] >= slopes[1:] * (1 - 1e-4)).all()
+        assert values[-1] / at[-1] == pytest.approx(time, rel=1e-4)
+        assert regret * (1 - 1e-6) <= values[0] <= regret * 1.5
+        assert ossb.bound(instance, cost=0).value == regret
+
+
+def test_units_of_prices_and_order_of_arms_do_not_matter():
+    rng = np.random.default_rng(5)
+    for instance in every(rng):
+        prices = rng.uniform(0.5, 2.0, instance.n_arms)
+        value = ossb.bound(instance, cost=prices.tolist()).value
+        for unit in (1e-9, 1e9):
+            scaled = ossb.bound(instance, cost=(unit * prices).tolist()).value
+            assert scaled == pytest.approx(unit * value, rel=2e-6)
+        ones = ossb.bound(instance, cost=[1.0] * instance.n_arms)
+        assert ones.value == pytest.approx(ossb.bound(instance, cost="samples").value, rel=2e-6)
+
+
+def test_a_relabelled_instance_has_the_same_value():
+    rng = np.random.default_rng(6)
+    instance = classical(rng, "bernoulli", "maximize", 6)
+    prices, order = rng.uniform(0.5, 2.0, 6), rng.permutation(6)
+    moved = ossb.Classical(theta=instance.theta[order], observation="bernoulli")
+    one = ossb.bound(instance, cost=prices.tolist())
+    two = ossb.bound(moved, cost=prices[order].tolist())
+    assert one.value == pytest.approx(two.value, rel=1e-12)
+    assert one.rates[order] == pytest.approx(two.rates, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("cost", "field"),
+    [
+        ("fast", "cost"),
+        (-1.0, "cost"),
+        (float("nan"), "cost"),
+        (True, "cost"),
+        ([1.0, 1.0], "cost"),
+        ([1.0, 0.0, 1.0], "cost[1]"),
+        ([-1.0, 1.0, 1.0], "cost[0]"),
+        ([1.0, "2", 1.0], "cost[1]"),
+        (None, "cost"),
+    ],
+)
+def test_a_wrong_cost_is_refused_by_name(cost, field):
+    with pytest.raises(InputError) as refused:
+        ossb.bound(ossb.Classical(theta=[0.5, 0.3, 0.1]), cost=cost)
+    assert refused.value.field == field
+
+
+def test_one_arm_costs_nothing_and_a_certain_best_arm_still_has_to_be_found():
+    assert ossb.bound(ossb.Classical(theta=[0.5]), cost="samples").value == 0.0
+    sure = ossb.Classical(theta=[1.0, 0.5], observation="bernoulli")
+    assert ossb.bound(sure).value == 0.0
+    assert ossb.bound(sure, cost="samples").value > 1.0
+    assert ossb.bound(sure, cost=[0.0, 1.0]).value == 0.0
+
+
+def test_theorem_two_is_about_regret():
+    answer = ossb.bound(ossb.Classical(theta=[0.5, 0.3]), cost="samples")
+    with pytest.raises(InputError, match="regret"):
+        answer.asymptotic_constant()
+
+
+def test_forged_levels_prove_nothing():
+    answer = ossb.bound(ossb.Classical(theta=[0.5, 0.3, 0.2]), cost="samples")
+    first = answer.alternatives[0]
+    for change in (
+        {"parameter": 0.9 * first.parameter},
+        {"parameter": first.parameter + 0.01},
+        {"parameter": -first.parameter},
+        {"witness": first.parameter},
+        {"arm": 0},
+        {"arm": 2},
+        {"relative": False},
+        {"weight": -1.0},
+    ):
+        forged = [dataclasses.replace(first, **change), *list(answer.alternatives)[1:]]
+        report = dataclasses.replace(answer, alternatives=forged).verify()
+        assert not report.valid or report.lower <= answer.upper, change
+        assert report.lower <= answer.upper * (1 + 1e-12)
+
+
+def test_compiled_and_interpreted_rates_are_the_same():
+    rng = np.random.default_rng(8)
+    for family in ("gaussian", "bernoulli"):
+        instance = classical(rng, family, "maximize", 5)
+        both = []
+        for run in (pair_rates.function, pair_rates.compiled):
+            rates = np.zeros(5)
+            run(instance.family, instance.rewards, np.ones(5), instance.best, rates, 1e-12)
+            both.append(rates)
+        assert (both[0] == both[1]).all()
