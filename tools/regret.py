@@ -18,10 +18,17 @@ After a change of ``hgl`` itself, ``--changed`` compares kept rows of others wit
 as if on other noise, wherever it was played in the results given:
 
     python tools/regret.py linear --policy hgl --results results/new --changed
+
+After a change of another policy's rule, ``--anew`` puts what is played of it in the place of what
+is kept, of more trials too:
+
+    python tools/regret.py linear --policy glm-ucb --results results/new --anew glm-ucb
 """
 
 import argparse
 import re
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import regret_page
@@ -115,9 +122,11 @@ def standings_of(folder: Path) -> list[Standing]:
         if (spot := (cell.group, cell.horizon)) in own
     ]
     rows = standings(variants, DEFAULT, {})
-    return standings(cells, DEFAULT, round_costs(parts)) + [
+    found = standings(cells, DEFAULT, round_costs(parts)) + [
         row for row in rows if row.policy != DEFAULT
     ]
+    today = date.today().isoformat()
+    return [replace(row, played=today) for row in found]
 
 
 def write(rows: list[Standing], docs: Path) -> None:
@@ -158,6 +167,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--kept", type=Path, default=ROOT / "docs" / TABLE, help="rows to add to")
     parser.add_argument("--afresh", action="store_true", help="leave out the rows that are kept")
     parser.add_argument("--policy", action="append", default=[], help="play this, and hgl, alone")
+    parser.add_argument("--anew", action="append", default=[], help="its rule is not as it was")
     parser.add_argument("--changed", action="store_true", help="hgl is not as it was")
     parser.add_argument("--workers", type=int, default=0, help="processes; 0 takes all cores")
     said = parser.parse_args(arguments)
@@ -165,7 +175,7 @@ def main(arguments: list[str] | None = None) -> None:
     rows = read_standings(said.kept) if said.kept.exists() and not said.afresh else []
     play(said.parts or part_names(), said.results, *shares, said.policy, said.workers)
     now = standings_of(said.results)
-    rows = merged(beside_changed(rows, now, DEFAULT) if said.changed else rows, now)
+    rows = merged(beside_changed(rows, now, DEFAULT) if said.changed else rows, now, said.anew)
     if not rows:
         raise InputError("results", "hold finished cells", str(said.results))
     write(rows, said.docs)

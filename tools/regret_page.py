@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from regret_grid.grid import DEFAULT, variant_labels
+from regret_grid.grid import DEFAULT, RULES, kinds, variant_labels
 from regret_grid.ratios import Contest, GridCell, Score, contests, scores
-from regret_grid.standings import Standing
+from regret_grid.standings import Standing, family_of
 
 MARK = "<!-- written by tools/regret.py -->"
 DRAWN = ("thompson", "linear-thompson:scale=posterior", "combinatorial-thompson", "double-thompson")
@@ -26,9 +26,9 @@ Every row is in [one table](regret.csv), with its comparison to `hgl`. What is p
 that table, in the place of rows with no more trials, so that the grid may be played piece by piece,
 on any machine. Trials are paired, but not all of them were still at hand when the table was begun:
 rows from before have errors of differences as if noise were not shared, and tails at some horizons
-only. After a change of a policy's rule its rows have to be played anew. Those of `hgl` on
-independent, unimodal, linear and generalised linear arms were, on 18 November 2026, some with fewer
-trials than the rows beside them; those on other structures are older than that.
+only. After a change of a policy's rule its rows have to be played anew: each has the day from which
+it is, and a † where the policy's rule on such arms has changed since. Some were played anew with
+fewer trials than the rows beside them.
 
 A *cell* is a group of instances at one horizon. A policy's *ratio* is its mean regret over that of
 the best *other* policy in the cell, each taken on the trials that it shares with `hgl`: below 1 it
@@ -53,9 +53,10 @@ def page(cells: Sequence[GridCell], variants: Sequence[GridCell] = ()) -> str:
     lines += ["## Tails", "", *_tails(cells), ""]
     lines += ["## Variants of `hgl`", "", *_variants(variants), ""] if variants else []
     lines += ["## Every cell", ""]
+    structures = kinds()
     for group in dict.fromkeys(cell.group for cell in cells):
         own = [cell for cell in cells if cell.group == group]
-        lines += [f"### {group}", "", *_group(own), ""]
+        lines += [f"### {group}", "", *_group(own, structures.get(group, "")), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -246,12 +247,26 @@ def _tail(name: str, found: Standing) -> str:
     return told if name == DEFAULT else f"`{name}` {told}"
 
 
-def _group(cells: Sequence[GridCell]) -> list[str]:
+def is_stale(row: Standing, structure: str) -> bool:
+    """Whether the policy's rule has changed since it was played."""
+    return row.played < RULES.get((family_of(row.policy), structure), "")
+
+
+def _days(rows: Sequence[Standing], structure: str) -> str:
+    """The days from which rows are, the first and the last."""
+    told = dict.fromkeys(
+        f"{row.played}{' †' if is_stale(row, structure) else ''}"
+        for row in sorted(rows, key=lambda row: row.played)
+    )
+    return " to ".join(dict.fromkeys([next(iter(told)), next(reversed(told))]))
+
+
+def _group(cells: Sequence[GridCell], structure: str) -> list[str]:
     names = dict.fromkeys(name for cell in cells for name in cell.standings)
     heads = " | ".join(f"T = {power(cell.horizon)}" for cell in cells)
     lines = [
-        f"| policy | {heads} | trials | p99 | worst | µs |",
-        "|---" * (len(cells) + 5) + "|",
+        f"| policy | {heads} | trials | p99 | worst | µs | played |",
+        "|---" * (len(cells) + 6) + "|",
     ]
     last = {n: [c.standings[n] for c in cells if n in c.standings][-1] for n in names}
     for name in sorted(names, key=lambda n: (-last[n].horizon, last[n].mean)):
@@ -266,11 +281,15 @@ def _group(cells: Sequence[GridCell]) -> list[str]:
             trials.append(found.trials)
         counts = ", ".join(str(n) for n in dict.fromkeys(trials))
         told = " | ".join(entries)
-        tail = f"{said(last[name].p99, 4)} | {said(last[name].worst, 4)}"
-        lines.append(f"| `{name}` | {told} | {counts} | {tail} | {said(last[name].cost, 2)} |")
+        tail = (
+            f"{said(last[name].p99, 4)} | {said(last[name].worst, 4)} | {said(last[name].cost, 2)}"
+        )
+        rows = [cell.standings[name] for cell in cells if name in cell.standings]
+        lines.append(f"| `{name}` | {told} | {counts} | {tail} | {_days(rows, structure)} |")
     return [
         *lines,
         "",
         "Mean regret ± its standard error (ratio); tails at the policy's last horizon; µs: the CPU "
-        "time of a round, its environment included, on a machine that was not idle.",
+        "time of a round, its environment included, on a machine that was not idle. † The rule has "
+        "changed since then.",
     ]

@@ -11,6 +11,8 @@ from docs_pages import ROOT
 from ossb.errors import InputError
 from regret_grid.standings import read_standings
 
+DAY = r"\d{4}-\d\d-\d\d"
+
 
 @pytest.fixture
 def regret(monkeypatch):
@@ -62,7 +64,8 @@ def test_a_page_is_written_from_a_run(regret, monkeypatch, tmp_path, capsys):
     row = rf"^\| unimodal, tree of nine \| {entry} \| {entry} \| {entry} \|$"
     assert re.search(row, page, re.MULTILINE)
     mean = r"[\d.]+ ± [\d.e-]+ \([\d.]+\)"
-    row = rf"^\| `hgl` \| {mean} \| {mean} \| {mean} \| 10, 5 \| [\d.]+ \| [\d.]+ \| [\d,.]+ \|$"
+    rest = rf"10, 5 \| [\d.]+ \| [\d.]+ \| [\d,.]+ \| {DAY}"
+    row = rf"^\| `hgl` \| {mean} \| {mean} \| {mean} \| {rest} \|$"
     assert re.search(row, page, re.MULTILINE)
     row = r"^\| `hgl:front=0.0` \| ([\d.]+ \| ){3}.* \| 5 \|$"
     assert re.search(row, page, re.MULTILINE)
@@ -99,6 +102,26 @@ def test_the_page_kept_here_is_of_the_rows_kept_here(regret, tmp_path):
     for name in ("regret.csv", "regret.md"):
         assert (tmp_path / name).read_text("utf-8") == (docs / name).read_text("utf-8")
     assert 1_000 < (docs / "regret.png").stat().st_size < 300_000
+
+
+def test_rows_older_than_the_rule_are_marked(regret, tmp_path):
+    """On the arms where it has changed, whatever the parameters; a new row is not."""
+    rows = read_standings(ROOT / "docs" / "regret.csv")
+    group, before, since = "linear, random on the sphere", "2026-11-16", "2026-11-18"
+    days = {"ossb": before, "ossb-paper:estimate=projected": before, "glm-ucb": since}
+    known = [row for row in rows if row.group == group and row.horizon == 1000]
+    known += [row for row in rows if row.group == "duels, cyclic, four" and row.horizon == 1000]
+    regret.write([replace(row, played=days.get(row.policy, before)) for row in known], tmp_path)
+    page = (tmp_path / "regret.md").read_text("utf-8")
+    shown = dict(
+        re.findall(rf"^\| `(\S+)` \|.* \| ({DAY}.*) \|$", page.partition(f"### {group}")[2], re.M)
+    )
+    assert shown["oful"] == before
+    assert shown["ossb-paper:estimate=projected"] == f"{before} †"
+    assert shown["glm-ucb"] == since
+    duels = page.partition("### duels")[2].partition("###")[0]
+    assert "`ossb`" in duels
+    assert f"{before} †" not in duels
 
 
 def test_tails_are_of_as_many_trials_on_both_sides(regret, tmp_path):

@@ -20,6 +20,10 @@ ENDS_EARLY = {
     "polytope",
     "polytope-slow",
     "oracle",
+    "rare",
+    "rare-lines",
+    "apart",
+    "counts",
     "scales-classical",
     "scales-linear",
     "scales-glm",
@@ -42,15 +46,18 @@ def test_every_cell_of_the_grid_has_its_trials():
     assert others == {
         "tails": 10_000,
         "tails-linear": 2_000,
+        "rare": 2_500,
+        "apart": 2_500,
+        "counts": 1_000,
     }
     kinds = [kind for kind, _ in groups]
     assert {kind: kinds.count(kind) for kind in kinds} == {
-        "classical": 11,
+        "classical": 23,
         "linear": 15,
         "generalized_linear": 7,
         "dueling": 4,
         "lipschitz": 2,
-        "unimodal": 2,
+        "unimodal": 8,
         "combinatorial": 3,
         "polytope": 1,
     }

@@ -9,7 +9,13 @@ import pytest
 
 from ossb.errors import InputError
 from regret_grid.played import PlayedCell, standings
-from regret_grid.standings import beside_changed, merged, read_standings, write_standings
+from regret_grid.standings import (
+    beside_changed,
+    family_of,
+    merged,
+    read_standings,
+    write_standings,
+)
 
 
 @pytest.fixture
@@ -30,7 +36,7 @@ def test_rows_are_read_as_they_were_written_to_six_digits(rows, tmp_path):
     for row, kept in zip(rows, found, strict=True):
         assert math.isnan(kept.cost)
         assert astuple(kept)[3:8] == pytest.approx(astuple(row)[3:8], rel=1e-5)
-        assert astuple(kept)[9:] == pytest.approx(astuple(row)[9:], rel=1e-5)
+        assert astuple(kept)[9:15] == pytest.approx(astuple(row)[9:15], rel=1e-5)
     again = tmp_path / "again.csv"
     write_standings(found, again)
     assert again.read_bytes() == (tmp_path / "rows.csv").read_bytes()
@@ -42,6 +48,25 @@ def test_a_row_with_as_many_trials_takes_the_place_of_one_that_was_kept(rows):
     assert merged([kept], [replace(new, trials=199)]) == [kept]
     other = replace(new, horizon=10)
     assert merged([kept], [other]) == [kept, other]
+
+
+def test_a_row_keeps_its_day_while_it_says_the_same(rows):
+    kept = replace(rows[1], played="2026-11-16")
+    new = replace(rows[1], played="2026-11-18", cost=2.0)
+    assert merged([kept], [new]) == [replace(new, played="2026-11-16")]
+    other = replace(new, mean=7.0)
+    assert merged([kept], [other]) == [other]
+
+
+def test_what_is_played_anew_takes_the_place_of_more_trials(rows):
+    kept, few = rows[1], replace(rows[1], mean=7.0, trials=3)
+    assert merged([kept], [few], ["a"]) == [kept]
+    assert merged([kept], [few], ["b"]) == [few]
+
+
+def test_policies_without_their_parameters():
+    labels = ["hgl", "hgl:front=0.0", "mine:Mine", "mine:Mine:rate=2.0,other=1.0"]
+    assert [family_of(label) for label in labels] == ["hgl", "hgl", "mine:Mine", "mine:Mine"]
 
 
 def test_kept_rows_are_set_beside_a_reference_that_has_changed(rows):
@@ -82,8 +107,8 @@ def test_a_row_says_whether_its_noise_is_shared(rows):
     [
         ("", "must begin with group,horizon,policy"),
         ("group,horizon\n", "must begin with group,horizon,policy"),
-        ("{head}\ng,1000,a,5\n", "line 2` must have 15 entries"),
-        ("{head}\ng,1000,a,x,1,1,1,1,1,1,1,1,1,1,1\n", "line 2` must have 15 entries, numbers"),
+        ("{head}\ng,1000,a,5\n", "line 2` must have 16 entries"),
+        ("{head}\ng,1000,a,x,1,1,1,1,1,1,1,1,1,1,1\n", "line 2` must have 16 entries, numbers"),
     ],
 )
 def test_other_files_are_refused(rows, tmp_path, text, message):

@@ -23,6 +23,12 @@ USUAL, LONG = 100_000, 1_000_000
 FEWER = 5  # trials of the longer run: one in this many
 POINTS = 60
 DEFAULT = "hgl"
+# Since when a policy decides as it does now, where that is later than the first rows of the grid
+RULES = {
+    (name, kind): "2026-11-18"
+    for kind in ("linear", "generalized_linear")
+    for name in ("e4", "end-of-optimism", "glm-ucb", "graves-lai", DEFAULT, "ossb", "ossb-paper")
+} | {(DEFAULT, kind): "2026-11-18" for kind in ("classical", "unimodal")}
 VARIANTS: tuple[dict[str, Any], ...] = (
     {"horizon_factor": 0.5},
     {"horizon_factor": 1.0},
@@ -32,6 +38,7 @@ VARIANTS: tuple[dict[str, Any], ...] = (
     {"front": 100.0},
     {"front": 300.0},
     {"cautious": True},
+    {"cautious": False},
 )
 
 
@@ -61,6 +68,13 @@ def long_part(name: str, share: float = 1.0) -> Experiment | None:
         ),
         share,
     )
+
+
+def kinds() -> dict[str, str]:
+    """The structure of every group of the grid."""
+    return {
+        named.group: named.instance.kind for name in part_names() for named in part(name).instances
+    }
 
 
 def variants_part(name: str, share: float = 1.0) -> Experiment | None:

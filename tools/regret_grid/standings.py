@@ -6,7 +6,7 @@ on different machines can be put together, and kept in a small file of text.
 
 import csv
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
@@ -31,6 +31,8 @@ class Standing:
         Mean regrets of the policy and of the reference, and their errors.
     difference_sem
         Error of the mean difference, on the same noise.
+    played
+        The day from which the row is, as 2026-11-18.
     """
 
     group: str
@@ -48,6 +50,7 @@ class Standing:
     reference: float
     reference_sem: float
     difference_sem: float
+    played: str = ""
 
     @property
     def key(self) -> tuple[str, int, str]:
@@ -80,16 +83,35 @@ class Standing:
 
 
 COLUMNS = tuple(field.name for field in fields(Standing))
-_NAMES, _COUNTS = ("group", "policy"), ("horizon", "trials", "shared")
+_NAMES, _COUNTS = ("group", "policy", "played"), ("horizon", "trials", "shared")
 
 
-def merged(kept: Iterable[Standing], played: Iterable[Standing]) -> list[Standing]:
-    """Rows that were kept, with those played in the place of any that have no more trials."""
+def merged(
+    kept: Iterable[Standing], played: Iterable[Standing], anew: Collection[str] = ()
+) -> list[Standing]:
+    """Rows that were kept, with those played in the place of any that have no more trials.
+
+    Of policies that are played ``anew``, since their rule has changed, in the place of all.  A row
+    that says the same as before keeps its day.
+    """
     rows = {row.key: row for row in kept}
     for row in played:
-        if row.key not in rows or row.trials >= rows[row.key].trials:
-            rows[row.key] = row
+        before = rows.get(row.key)
+        if before is None or row.trials >= before.trials or family_of(row.policy) in anew:
+            same = before is not None and _numbers(before) == _numbers(row)
+            rows[row.key] = replace(row, played=before.played) if before and same else row
     return list(rows.values())
+
+
+def family_of(policy: str) -> str:
+    """A policy without its parameters; your own is module:Class."""
+    name, _, rest = policy.partition(":")
+    return name if not rest or "=" in rest.partition(":")[0] else f"{name}:{rest.partition(':')[0]}"
+
+
+def _numbers(row: Standing) -> list[str]:
+    """What a row says, as it is written."""
+    return [_written(value) for value in astuple(replace(row, cost=math.nan, played=""))]
 
 
 def beside_changed(
@@ -160,5 +182,5 @@ def _read(path: Path, number: int, line: list[str]) -> Standing:
             }
         )
     except ValueError:
-        wanted = f"have {len(COLUMNS)} entries, numbers but for {' and '.join(_NAMES)}"
+        wanted = f"have {len(COLUMNS)} entries, numbers but for {', '.join(_NAMES)}"
         raise InputError(f"{path}, line {number}", wanted, ",".join(line)) from None
