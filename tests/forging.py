@@ -6,18 +6,24 @@ C, or a proved upper side below it, is a false claim that passes.
 """
 
 import copy
+import functools
 import json
 import math
+
+import numpy as np
 
 from ossb import certificates
 from ossb.graves_lai.proof import prove
 from ossb.instances import from_dict
 from ossb.structures import bound
+from ossb.structures.convex import Convex
+from ossb.structures.oracle import Oracle
 
 DUELS = [[0.5, 0.6, 0.7, 0.8], [0.4, 0.5, 0.9, 0.3], [0.3, 0.1, 0.5, 0.6], [0.2, 0.7, 0.4, 0.5]]
 ARMS = [[1.0, 0.0, 0.2], [0.6, 0.8, 0.0], [0.1, 0.9, -0.4], [-0.5, 0.3, 0.8], [0.3, 0.3, 0.3]]
 SETS = [[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 0, 1, 1]]
 GRID = [[0, 1], [0, 2], [1, 3], [1, 4], [2, 3], [2, 4], [3, 5], [4, 5]]
+NEAR = [0.8, 0.5, 0.4]
 BOX = {"A": [[0, 1, -1], [0, -1, 1], [1, 0, -1]], "b": [0.4, 0.3, 0.9]}
 PIECES = [
     {"A": [[0, 1, -1]], "b": [0.2], "A_eq": [], "b_eq": []},
@@ -82,24 +88,77 @@ def _cases():
         keys = {"theta": [0.8, 0.5, 0.4], "observation": family}
         cases[f"polytope {family}"] = {**BOX, **keys}
         cases[f"union {family}"] = {"pieces": PIECES, **keys}
+        less = {"goal": "minimize", "theta": [0.3, 0.5, 0.6], "observation": family}
+        cases[f"polytope {family} minimize"] = {**BOX, **less}
+    described = {"arm_set": "m_sets", "n_items": 5, "size": 2, "feedback": "bandit"}
+    cases["combinatorial bandit m_sets"] = {**described, "phi": phi}
+    cases["generalized_linear identity"] = {
+        "link": "identity", "observes": "reward", "arms": ARMS, "phi": [0.9, 0.3, -0.2]
+    }  # fmt: skip
+    # what an arm shows is not what it brings, and an equality ties the means
+    cases["polytope monitoring"] = {
+        "A": [[0, 0, 1, -1]], "b": [0.3], "A_eq": [[1, 1, -1, -1]], "b_eq": [0.5],
+        "means": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
+        "reveals": [[0], [1, 2], [], [3]], "theta": [0.8, 0.5, 0.5, 0.3],
+        "rewards": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -1], [0, 0, 1.2, 0]],
+    }  # fmt: skip
+    own = [
+        {"A": [[0, 1]], "b": [0.5]},
+        {"A": [[0, -1]], "b": [-0.5], "rewards": [[1, 0], [0, 2]]},
+        {"A": [[1, 0], [-1, 0]], "b": [0.9, -0.9], "rewards": [[1, 0], [0.4, 1]]},
+    ]
+    cases["union rewards"] = {"pieces": own[:2], "theta": [0.9, 0.3]}
+    cases["union rewards that meet"] = {"pieces": own[1:], "theta": [0.9, 0.3]}
     return {name: {"structure": name.split()[0], **keys} for name, keys in cases.items()}
 
 
-CASES = _cases()
+WRITTEN = _cases()
+# sets that are functions: no file holds them, and the check asks them again
+IN_PYTHON = ("convex ball", "convex cone", "oracle classical")
+CASES = (*WRITTEN, *IN_PYTHON)
+DESCRIBED = 1e-8  # such sets are described to a precision
+
+
+@functools.cache
+def in_python(name):
+    """An instance that a file cannot hold."""
+    import cvxpy as cp
+
+    if name == "oracle classical":
+        return Oracle(oracle=_raise_one, theta=[0.8, 0.5, 0.4], exact=True)
+    if name == "convex ball":
+        return Convex(constraints=lambda m: [cp.norm(m - np.array(NEAR)) <= 0.5], theta=NEAR)
+    return Convex(
+        constraints=lambda m: [cp.norm(m[1:]) <= 1.2 * m[0]], theta=NEAR, observation="bernoulli"
+    )
+
+
+def _raise_one(theta, rates):
+    """The most confusing parameter without structure, in Gaussian noise."""
+    prices = rates * (theta[0] - theta) ** 2
+    least = 1 + int(np.argmin(prices[1:]))
+    return np.where(np.arange(len(theta)) == least, theta[0], theta)
+
+
 HUGE = (1e300, 1e200, 1e20, 1e13, 1e-13, 1e-20, 1e-200, 1e-300, 5e-324, 1.0, 2.0, 0.5, -1.0)
 
 
 def honest(name):
     """The right certificate of a case, as a file holds it, and the interval that holds C."""
-    answer = bound(from_dict(CASES[name]))
-    (entry,) = certificates.to_certificate([answer])["bounds"]
-    return json.loads(json.dumps(entry)), answer.lower, answer.upper
+    written = name in WRITTEN
+    answer = bound(from_dict(WRITTEN[name]) if written else in_python(name))
+    entry = {"instance": WRITTEN.get(name, name), **certificates.claims(answer)}
+    room = 0.0 if written else DESCRIBED * answer.upper
+    return json.loads(json.dumps(entry)), answer.lower - room, answer.upper + room
 
 
 def proved(entry):
     """What the check proves from an entry, and the claim with its verdict; None if unreadable."""
     try:
-        claimed = certificates._bound(entry, "bounds[0]")
+        if isinstance(entry["instance"], str):
+            claimed = certificates.claimed(in_python(entry["instance"]), entry, "bounds[0]")
+        else:
+            claimed = certificates._bound(entry, "bounds[0]")
     except ValueError:  # the file is refused before anything is proved
         return None
     report = prove(claimed.instance, claimed.support, claimed.alternatives, claimed.multipliers)

@@ -1,12 +1,15 @@
 """Numbers whose products leave the doubles are not checked, and it says so."""
 
 import json
+import re
+from dataclasses import replace
 
 import pytest
 
 import ossb
 from ossb.certificates import read, to_certificate, verify
 from ossb.errors import InputError
+from ossb.instances import from_dict
 
 # each was accepted with an interval that does not hold C: squares underflow or overflow in them
 LIPSCHITZ = {
@@ -48,6 +51,37 @@ def test_numbers_beyond_the_range_are_refused(tmp_path, instance, field):
     with pytest.raises(InputError, match=r"in size, to be checked") as refused:
         read(path)
     assert refused.value.field == f"bounds[0].instance.{field}"
+
+
+@pytest.mark.parametrize("instance", [LIPSCHITZ, PATHS, SETS])
+def test_in_python_they_are_refused_too(instance):
+    """By ``bound``, and by ``verify`` of a bound however it was made."""
+    instance = from_dict(instance)
+    honest = ossb.bound(ossb.Classical(theta=[1.0, 0.5]))
+    problem = replace(honest, instance=instance).verify().problems[0]
+    assert re.match(r"instance\.\S+: must be 0, or from 1e-100 to 1e\+100 in size", problem)
+    with pytest.raises(InputError, match="in size, to be checked"):
+        ossb.bound(instance)
+
+
+@pytest.mark.parametrize(
+    ("instance", "field"),
+    [
+        (ossb.Classical(theta=[1e-120, 0.0]), "theta[0]"),
+        (ossb.Linear(arms=[[1, 0], [0.5, 1], [1e-150, 0.2]], phi=[1, 0.2]), "arms[2][0]"),
+        (ossb.Classical(theta=[2e100, 1e100], sigma=1e100), "theta[0]"),
+        (ossb.Polytope(A=[[1e-110, 1.0]], b=[0.9], theta=[1.0, 0.5]), "A[0][0]"),
+        (
+            ossb.Union(pieces=[{"A": [[0, 1.0]], "b": [1e-110]}], theta=[1.0, 0.0]),
+            "pieces[0].b[0]",
+        ),
+    ],
+)
+def test_an_answer_is_not_given_where_it_is_not_checked(instance, field):
+    for answer in (lambda: ossb.bound(instance), lambda: ossb.bounds([instance])):
+        with pytest.raises(InputError, match="in size, to be checked") as refused:
+            answer()
+        assert field in str(refused.value)
 
 
 @pytest.mark.parametrize("scale", [1e-90, 1e90])

@@ -1,7 +1,6 @@
 """The one module that touches numba's internals; imported only to compile."""
 
 import functools
-import gc
 import hashlib
 import importlib
 import re
@@ -14,12 +13,14 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.errors import NumbaError
 from numba.extending import overload, overload_method
 
+from ossb import garbage
 from ossb._linking import InnerCompiler, Separate, separate_versions, set_apart
 from ossb.kernels import OPTIONS, digest_of
 from ossb.records import publish
 
 types: Any = numba_types
 INNER = {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
+SOLVERS = "ossb.graves_lai."
 # methods that each round calls: to pass them their dozens of arrays costs more than most of them do
 INLINED = ("select", "project", "plug_in", "test")
 
@@ -31,9 +32,10 @@ class DigestCache(FunctionCache):  # type: ignore[misc]
     in it, and a user's class that is not importable here must not hide everybody else's code.
     """
 
-    def __init__(self, function: Callable[..., Any], digest: str) -> None:
+    def __init__(self, function: Callable[..., Any], digest: str, plain: bool) -> None:
         super().__init__(function)
         self._digest = digest
+        self._plain = plain
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         records = [digest_of(cls) for cls in _record_classes(sig)]
@@ -45,6 +47,9 @@ class DigestCache(FunctionCache):  # type: ignore[misc]
         if needs is None or not all(_at_hand(version) for version in needs):
             return None
         self._cache_file = self._file_of(sig)
+        if self._plain:  # numba would first import all it has, which takes longer than all else
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
         return super().load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -97,14 +102,16 @@ def compile_function(
     """A dispatcher for the function, cached on disk where it has a file to be cached beside.
 
     An ``inner`` one is called from compiled code alone, and becomes part of that; a ``separate``
-    one never becomes part of what calls it.
+    one never becomes part of what calls it.  Solvers that allocate nothing call nothing but each
+    other and the mathematical functions that numba has at hand once it is imported.
     """
     publish()
     options = {**(INNER if inner else OPTIONS), "_nrt": allocates, "forceinline": False}
     dispatcher = numba.njit(**options)(function)
     dispatcher.get_call_template = _plain_types(dispatcher.get_call_template)
     if function.__module__ != "__main__" and not inner:
-        dispatcher._cache = DigestCache(function, digest)
+        plain = function.__module__.startswith(SOLVERS) and not allocates
+        dispatcher._cache = DigestCache(function, digest, plain)
     if not inner:
         dispatcher.compile = functools.partial(_compile, dispatcher, separate)
     return dispatcher
@@ -113,13 +120,8 @@ def compile_function(
 def _compile(dispatcher: Any, separate: bool, signature: tuple[Any, ...]) -> Any:
     """Compile or load a version of a kernel."""
     publish()  # records that were defined since the kernel was made
-    collects = gc.isenabled()
-    gc.disable()  # a compiler makes millions of objects and little garbage
-    try:
+    with garbage.kept():  # a compiler makes millions of objects
         entry = type(dispatcher).compile(dispatcher, signature)
-    finally:
-        if collects:
-            gc.enable()
     version = dispatcher.overloads[signature]
     if separate and not hasattr(version.library, "separate"):
         function = dispatcher.py_func

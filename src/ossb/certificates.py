@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ossb.errors import InputError
-from ossb.fields import choice, integer, matrix, number, vector
+from ossb.fields import choice, extreme, integer, matrix, number, refuse_extreme, vector
 from ossb.files import replacing
 from ossb.graves_lai.bound import Bound
 from ossb.graves_lai.cost import Cost
@@ -24,7 +24,6 @@ from ossb.structures.base import cost_of
 
 FORMAT = "ossb certificate"
 VERSION = 1
-SMALLEST = 1e-100
 
 
 def to_certificate(bounds: Iterable[Bound]) -> dict[str, Any]:
@@ -69,9 +68,13 @@ def verify(path: str | Path) -> list[tuple[Bound, Report]]:
 
 
 def _entry(bound: Bound) -> dict[str, Any]:
+    return {"instance": bound.instance.to_dict(), **claims(bound)}
+
+
+def claims(bound: Bound) -> dict[str, Any]:
+    """What a certificate says of its instance."""
     content = bound.to_dict()
     return {
-        "instance": bound.instance.to_dict(),
         "cost": content["cost"],
         "lower": content["lower"],
         "upper": content["upper"],
@@ -97,13 +100,18 @@ def _entry(bound: Bound) -> dict[str, Any]:
 def _bound(entry: Any, where: str) -> Bound:
     if not isinstance(entry, dict):
         raise InputError(where, "be a table of keys", entry)
-    _check_range(entry.get("instance"), f"{where}.instance")
+    refuse_extreme(extreme(entry.get("instance"), f"{where}.instance"))
     try:
         instance: Any = from_dict(entry.get("instance"))
     except InputError as error:
         raise InputError(f"{where}.instance", f"be valid: {error}") from None
     if not instance.known:
         raise InputError(f"{where}.instance.{instance.parameter}", "be given")
+    return claimed(instance, entry, where)
+
+
+def claimed(instance: Any, entry: dict[str, Any], where: str) -> Bound:
+    """The bound of an instance that a certificate claims, not yet checked."""
     shape = np.shape(getattr(instance, instance.parameter))
     if _arm(entry.get("best_arm"), f"{where}.best_arm") != instance.best_arm():
         raise InputError(f"{where}.best_arm", "be the best arm", entry.get("best_arm"))
@@ -131,7 +139,7 @@ def _bound(entry: Any, where: str) -> Bound:
 
 def _cost(entry: dict[str, Any], instance: Any, where: str) -> Cost:
     """What plays cost: regret, where the file does not say."""
-    _check_range(entry.get("cost"), f"{where}.cost")
+    refuse_extreme(extreme(entry.get("cost"), f"{where}.cost"))
     try:
         cost = cost_of(instance, entry.get("cost", "regret"))
         if not cost.is_regret:
@@ -139,21 +147,6 @@ def _cost(entry: dict[str, Any], instance: Any, where: str) -> Cost:
     except InputError as error:
         raise InputError(f"{where}.cost", f"be valid: {error}") from None
     return cost
-
-
-def _check_range(value: Any, where: str) -> None:
-    """Refuse numbers whose products doubles do not hold: some comparisons are made with those."""
-    if isinstance(value, dict):
-        for key, inside in value.items():
-            _check_range(inside, f"{where}.{key}")
-    elif isinstance(value, list):
-        for i, inside in enumerate(value):
-            _check_range(inside, f"{where}[{i}]")
-    elif isinstance(value, int | float) and value != 0:
-        if SMALLEST <= abs(value) <= 1.0 / SMALLEST:
-            return
-        must = f"be 0, or from {SMALLEST:g} to {1.0 / SMALLEST:g} in size, to be checked"
-        raise InputError(where, must, value)
 
 
 def _alternative(item: dict[str, Any], shape: tuple[int, ...], where: str) -> Alternative:

@@ -14,6 +14,8 @@ import numpy as np
 from ossb.errors import InputError
 from ossb.words import counted, hint
 
+SMALLEST = 1e-100  # of numbers whose products doubles hold; the largest is its inverse
+WITHIN = f"be 0, or from {SMALLEST:g} to {1.0 / SMALLEST:g} in size, to be checked"
 _LARGEST = 2**62  # an index of a table with more entries than any machine holds
 
 
@@ -39,6 +41,39 @@ def integer(value: Any, field: str, least: int = 0) -> int:
     if value > _LARGEST:
         raise InputError(field, f"be at most {_LARGEST}")
     return int(value)
+
+
+def extreme(value: Any, field: str) -> tuple[str, float] | None:
+    """The first number in tables and lists whose products doubles may not hold, and its field.
+
+    Of an instance with such a number nothing is certified: which terms of a proof can be left
+    out is decided in doubles.
+    """
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
+        size = np.abs(value)
+        if not size.size or (size.max() <= 1.0 / SMALLEST and size.min() >= SMALLEST):
+            return None
+        beyond = ((size < SMALLEST) & (size != 0)) | (size > 1.0 / SMALLEST)
+        if not beyond.any():
+            return None
+        place = tuple(np.argwhere(beyond)[0].tolist())
+        return field + "".join(f"[{i}]" for i in place), float(value[place])
+    if isinstance(value, dict):
+        inside = [(f"{field}.{key}", entry) for key, entry in value.items()]
+    elif isinstance(value, list | tuple | np.ndarray):
+        inside = [(f"{field}[{i}]", entry) for i, entry in enumerate(value)]
+    else:
+        is_number = isinstance(value, int | float | np.number) and value != 0
+        is_beyond = is_number and not SMALLEST <= abs(value) <= 1.0 / SMALLEST
+        return (field, value) if is_beyond else None
+    found = (extreme(entry, where) for where, entry in inside)
+    return next((one for one in found if one is not None), None)
+
+
+def refuse_extreme(found: tuple[str, float] | None) -> None:
+    """Raise what is to be said of a number that ``extreme`` found, if it found one."""
+    if found is not None:
+        raise InputError(found[0], WITHIN, found[1])
 
 
 def text(value: Any, field: str) -> str:
@@ -144,14 +179,16 @@ def _plain(value: Any, depth: int) -> np.ndarray | None:
     if depth == 2:
         if not {*map(type, value)} <= {list, tuple} or len({*map(len, value)}) > 1:
             return None
-        entries = itertools.chain.from_iterable(value)
+        entries = [*itertools.chain.from_iterable(value)]
     if not {*map(type, entries)} <= {float, int}:
         return None
     try:
-        result = np.array(value, dtype=np.float64)
+        result = np.array(entries, dtype=np.float64)
     except OverflowError:  # a whole number of hundreds of digits
         return None
-    return result if np.isfinite(result).all() else None
+    if not np.isfinite(result).all():
+        return None
+    return result.reshape(len(value), len(value[0])) if depth == 2 else result
 
 
 def _entries(value: Any, field: str) -> Sequence[Any]:

@@ -1,16 +1,15 @@
 """Instance files: TOML or JSON with the keys of an instance, or a list of them."""
 
-import gc
 import json
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ossb import garbage
 from ossb.errors import InputError
 from ossb.fields import check_keys, choice
 from ossb.structures import STRUCTURES, Instance
@@ -23,7 +22,7 @@ LIST_KEY = "instances"  # a TOML file has no list at its top: it stands under th
 
 def load(source: str | Path) -> tuple[list[Instance], bool]:
     """Instances of a file (``-`` for standard input), and whether the file held a list."""
-    with _not_collecting():
+    with garbage.kept():  # a file is millions of numbers
         content = parse(_text(source), str(source))
         _refuse_others(content, str(source))
         if isinstance(content, list):
@@ -34,18 +33,6 @@ def load(source: str | Path) -> tuple[list[Instance], bool]:
                 raise InputError(extra[0], f"not stand beside {LIST_KEY}")
             return _entries(content[LIST_KEY]), True
         return [from_dict(content)], False
-
-
-@contextmanager
-def _not_collecting() -> Iterator[None]:
-    """No garbage collector: a file is millions of numbers and no garbage."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 def _refuse_others(content: Any, name: str) -> None:

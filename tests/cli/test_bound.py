@@ -7,6 +7,12 @@ import pytest
 from ossb.cli.bound import SHOWN
 
 THREE = {"structure": "classical", "observation": "bernoulli", "theta": [0.9, 0.5, 0.3]}
+HARDLY = {
+    "structure": "polytope",
+    "theta": [0.5, 0.2],
+    "A": [[0, 1]],
+    "b": [0.5 + 2**-53],
+}  # C = 6.7, and no proof that doubles hold
 DUELS = {"structure": "dueling", "preferences": [[0.5, 0.6, 0.7], [0.4, 0.5, 0.9], [0.3, 0.1, 0.5]]}
 
 
@@ -92,8 +98,8 @@ def test_the_gap_asked_for(ossb, write):
 
 
 def test_what_cannot_be_certified_exits_with_three(ossb, write):
-    assert ossb("bound", write({"structure": "classical", "theta": [1, 0], "sigma": 1e200})) == 3
-    assert ossb.err.startswith("ossb: arms 0 and 1 differ too little")
+    assert ossb("bound", write(HARDLY)) == 3
+    assert ossb.err.startswith("ossb: the answer does not pass its own check")
     assert ossb.err.count("\n") == 1
 
 
@@ -171,8 +177,11 @@ def test_an_error_in_a_list_says_where(ossb, write):
     assert ossb("bound", path) == 2
     assert "`instances[1]` must be valid: `theta` must have one best arm" in ossb.err
     path = write([good, {**good, "theta": [1e200, -1e200]}])
+    assert ossb("bound", path) == 2
+    assert "`theta[0]` must be 0, or from 1e-100 to 1e+100 in size" in ossb.err
+    path = write([good, HARDLY])
     assert ossb("bound", path) == 3
-    assert "instances[1]: arms 0 and 1 differ too much" in ossb.err
+    assert "instances[1]: the answer does not pass its own check" in ossb.err
     assert ossb("bound", path, "--gap", "0") == 2
     assert "ossb: `gap` must lie in (0, 1)" in ossb.err
 

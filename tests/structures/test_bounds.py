@@ -10,6 +10,7 @@ from ossb.structures import bound, bounds
 from ossb.structures.classical import Classical
 from ossb.structures.finite import Finite
 from ossb.structures.linear import Linear
+from ossb.structures.polytope import Polytope
 
 
 def linear(seed, n_arms=10, dimension=3, **keys):
@@ -96,9 +97,11 @@ def test_an_instance_without_a_bound_is_named(wrong, must):
 
 
 def test_what_cannot_be_certified_is_named():
-    beyond = Linear(arms=[[1, 1, 0], [0, 1, 1], [1, 0, 1]], phi=[1e250, 2e250, 4e250])
-    with pytest.raises(CertificationError, match=r"^instances\[2\]: C\(θ\) is beyond the range"):
-        bounds([linear(1), linear(2), beyond])
+    hardly = Polytope(A=[[0, 1]], b=[0.5 + 2**-53], theta=[0.5, 0.2])
+    with pytest.raises(
+        CertificationError, match=r"^instances\[2\]: the answer does not pass its own"
+    ):
+        bounds([linear(1), linear(2), hardly])
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "linear", {"structure": "linear"}, linear(1)])

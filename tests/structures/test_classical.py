@@ -89,6 +89,8 @@ def test_a_best_mean_next_to_one():
 
 def test_what_is_too_close_for_doubles_is_said():
     with pytest.raises(CertificationError, match="arms 0 and 1"):
+        Classical(theta=[1.0, 0.0], sigma=1e200).solve(1e-6)
+    with pytest.raises(InputError, match="`sigma` must be 0, or from 1e-100 to 1e\\+100 in size"):
         bound(Classical(theta=[1.0, 0.0], sigma=1e200))
 
 

@@ -118,7 +118,7 @@ def test_proofs_hold_where_a_mean_must_fall_nearly_to_zero(arms, phi):
     checked(observation="poisson", goal="minimize", arms=arms, phi=phi)
 
 
-@pytest.mark.parametrize("scale", [1e-100, 1e-60, 1e-12, 1e60, 1e100])
+@pytest.mark.parametrize("scale", [1e-99, 1e-60, 1e-12, 1e60, 1e99])
 def test_units_do_not_matter(scale):
     """Gaussian bounds go with 1 over the unit of means, Poisson ones do not depend on it."""
     arms, phi = [[1, 1, 0], [0, 1, 1], [1, 0, 1]], np.array([1.0, 2.0, 4.0])
@@ -133,5 +133,5 @@ def test_units_do_not_matter(scale):
 
 @pytest.mark.parametrize("scale", [1e-170, 1e250, 1e308])
 def test_what_is_beyond_doubles_is_said(scale):
-    with pytest.raises((CertificationError, InputError), match=r"doubles|finite mean"):
+    with pytest.raises(InputError, match=r"finite mean|in size, to be checked"):
         bound(listed(arms=[[1, 1, 0], [0, 0, 1]], phi=[scale, scale, scale]))

@@ -173,5 +173,8 @@ def test_arms_nearly_parallel_to_each_other_end_in_no_traceback():
 @pytest.mark.parametrize("scale", [1e-200, 1e160])
 def test_features_that_cannot_be_squared_are_refused(scale):
     arms, phi = scale * np.array(ARMS), np.array(PHI) / scale
+    instance = GeneralizedLinear(observation="bernoulli", link="logistic", arms=arms, phi=phi)
     with pytest.raises(InputError, match="other units"):
-        bound(GeneralizedLinear(observation="bernoulli", link="logistic", arms=arms, phi=phi))
+        instance.solve(1e-6)
+    with pytest.raises(InputError, match="in size"):
+        bound(instance)

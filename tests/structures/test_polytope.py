@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import golden
-from ossb.errors import InputError
+from ossb.errors import CertificationError, InputError
 from ossb.structures.base import bound
 from ossb.structures.classical import Classical
 from ossb.structures.polytope import Polytope
@@ -337,3 +337,15 @@ def test_a_near_tie_beside_rows_that_hold_two_arms():
         theta=[-1.1454798954409413, -1.1738016759629097, -3.8727985512148435, -1.1454828866361],
     )
     assert certified(instance).value == pytest.approx(bound(instance, 1e-4).value, rel=1e-4)
+
+
+def test_the_best_arm_is_settled_exactly():
+    """The second arm brings 0.05, of which sums of doubles may leave 0."""
+    rows = [[0, 0.4, 0], [1e16, 1, -1e16]]
+    instance = Polytope(
+        A=[], b=[], means=np.eye(3), reveals=[[1], [0, 2]], rewards=rows, theta=[1, 0.05, 1]
+    )
+    instance._set("best", 0)
+    instance._set("brings", np.array([0.02, 0.0]))
+    with pytest.raises(CertificationError, match="arm 1 is as good as the best arm, 0"):
+        bound(instance)

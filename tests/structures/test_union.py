@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ossb.errors import InputError
+from ossb.errors import CertificationError, InputError
 from ossb.structures.base import bound
 from ossb.structures.polytope import Polytope
 from ossb.structures.union import Union
@@ -146,3 +146,38 @@ def test_arrays_within_lists_can_be_written():
     piece = {"A": [np.array([1, 0])], "b": [np.int64(5)]}
     instance = Union(pieces=[piece], theta=[1, 0])
     assert json.loads(json.dumps(instance.to_dict()))["pieces"] == [{"A": [[1, 0]], "b": [5]}]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("theta", [[0.5, 0.2], [0.5, 0.4999999999]])
+def test_pieces_that_differ_a_little_in_the_rewards_of_theta_are_not_certified(theta, order):
+    """Which one comes first decided it: C = 8e10 or 4e10 for the second θ."""
+    pieces = [{"A": [[1, 0]], "b": [1.0], "rewards": [[1, 0], [more, 1]]} for more in (0.0, 1e-10)]
+    with pytest.raises(CertificationError, match=r"hold theta and differ in the reward of arm 1"):
+        bound(Union(pieces=pieces[::order], theta=theta))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_piece_that_holds_theta_is_found_exactly(order):
+    """θ leaves the second piece by 2**-54, which its row rounds away."""
+    row = np.array([[1.0, 1.0, -1.0, 2.0**-54]])
+    theta = [0.5, 0.25, 0.75, 1.0]
+    pieces = [
+        {"A": -row, "b": [0.0], "rewards": [[1, 0, 0, 0], [0, 1, 0, 0]]},
+        {"A": row, "b": [0.0], "rewards": [[1, 0, 0, 0], [0, 3, 0, 0]]},
+    ][::order]
+    instance = Union(pieces=pieces, theta=theta, reveals=[[0], [1]])
+    assert instance.polytopes[instance.home].rewards[1, 1] == 1.0
+    assert instance.best == 0
+
+
+def test_of_pieces_that_theta_nearly_meets_each_may_be_its_own():
+    """θ is in neither, by less than rounding: what they say of its rewards has to agree."""
+    pieces = [
+        {"A": [[1, 0]], "b": [0.5 - 1e-12], "rewards": [[1, 0], [0, 1]]},
+        {"A": [[1, 0]], "b": [0.5 - 1e-11], "rewards": [[1, 0], [0, 1.5]]},
+    ]
+    with pytest.raises(CertificationError, match="differ in the reward of arm 1"):
+        bound(Union(pieces=pieces, theta=[0.5, 0.2]))
+    alike = [{**piece, "rewards": [[1, 0], [0, 1]]} for piece in pieces]
+    assert Union(pieces=alike, theta=[0.5, 0.2]).home == 0

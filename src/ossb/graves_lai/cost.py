@@ -41,6 +41,10 @@ class Cost:
         """Whether nothing but regret counts."""
         return self.share > 0.0 and self.price == 0.0
 
+    def out_of_range(self) -> tuple[str, float] | None:
+        """A price, and its field, that is too small or large for a proof."""
+        return read.extreme(self.price, "cost")
+
     @property
     def plain(self) -> Plain:
         """As users write it."""

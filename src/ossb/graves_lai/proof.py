@@ -27,6 +27,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ossb.fields import WITHIN
+
 Arm = int | tuple[int, ...]
 Support = Sequence[tuple[Arm, float]]
 Ball = Any  # flint.arb, which is loaded by the check and not before
@@ -80,6 +82,10 @@ class Provable(Protocol):
     @property
     def may_certify(self) -> bool:
         """False where the upper side rests on a search that may have missed."""
+        ...
+
+    def out_of_range(self) -> tuple[str, float] | None:
+        """A number of the instance, and its field, whose products doubles may not hold."""
         ...
 
     def best_arm(self) -> Arm: ...
@@ -170,6 +176,10 @@ def prove(
     from ossb.graves_lai.exact.balls import down, up, working  # loads flint
 
     problems: list[str] = []
+    beyond = instance.out_of_range()
+    if beyond is not None:
+        said = f"instance.{beyond[0]}: must {WITHIN}, got {beyond[1]!r}"
+        return Report(0.0, math.inf, 0.0, math.inf, (said,))
     with working(), np.errstate(all="ignore"):
         lower = _lower(instance, alternatives, problems)
         cost, information = _upper(instance, support, multipliers, problems)

@@ -22,7 +22,7 @@ from ossb.errors import CertificationError, InputError
 from ossb.families import FAMILIES, Family, family_named
 from ossb.graves_lai.bound import Bound, Bounded
 from ossb.graves_lai.cost import Cost, read_cost
-from ossb.graves_lai.proof import Arm, Ball, judge, prove
+from ossb.graves_lai.proof import Arm, Ball, ProofError, judge, prove
 
 __all__ = ["Arm", "Bound", "Instance", "Structure", "bound", "clear_best", "refuse_twins"]
 
@@ -144,6 +144,12 @@ class Instance:
         """How many first rounds ask for as much evidence as late ones would."""
         return 0.0
 
+    def out_of_range(self) -> tuple[str, float] | None:
+        """A number of the instance, and its field, that is too small or large for a proof."""
+        given = ((item.name, getattr(self, item.name)) for item in fields(self))
+        found = (read.extreme(value, name) for name, value in given)
+        return next((one for one in found if one is not None), None)
+
     @property
     def may_certify(self) -> bool:
         """Whether a bound may be called certified: not where a search may have missed."""
@@ -255,9 +261,14 @@ def bound(instance: Structure, gap: float = 1e-6, cost: Any = "regret") -> Bound
     """
     gap = readable_gap(gap)
     refuse_unknown(instance)
+    read.refuse_extreme(instance.out_of_range())
     counted = cost_of(instance, cost)
+    read.refuse_extreme(counted.out_of_range())
     started = time.perf_counter()
-    answer = instance.solve(gap) if counted.is_regret else instance.priced(counted).solve(gap)
+    try:
+        answer = instance.solve(gap) if counted.is_regret else instance.priced(counted).solve(gap)
+    except ProofError as error:
+        raise CertificationError(f"the answer cannot be proved: {error}") from None
     seconds = time.perf_counter() - started
     answer = replace(answer, seconds=seconds, promised=gap, cost=counted)
     if not math.isfinite(answer.upper):

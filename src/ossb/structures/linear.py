@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ossb import fields as read
+from ossb import garbage
 from ossb.errors import InputError
 from ossb.graves_lai.linear import solve
 from ossb.graves_lai.linear.answer import LEFT, N_RATES, PROVED
@@ -107,7 +108,8 @@ class Linear(ListedArms):
             block = max(1, BLOCK // (shape[0] * shape[1]))
             for first in range(0, len(places), block):
                 here = places[first : first + block]
-                some = _solve_alike([instances[place] for place in here], gap)
+                with garbage.kept():
+                    some = _solve_alike([instances[place] for place in here], gap)
                 for place, answer in zip(here, some, strict=True):
                     found[place] = answer
         return found

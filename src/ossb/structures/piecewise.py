@@ -23,7 +23,7 @@ from ossb.graves_lai.generic.piece import Piece
 from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import holds_a_point
 from ossb.graves_lai.generic.separation import Separation
-from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
+from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
 from ossb.models.general import GeneralModel
 from ossb.structures.base import Bound, Instance, clear_best
 
@@ -111,7 +111,11 @@ class Piecewise(Instance):
     @cached_property
     def home(self) -> int:
         """The piece that holds θ, whose rewards are the true ones."""
-        return int(np.argmin([violation(piece, self.theta)[0] for piece in self.polytopes]))
+        if len(self.polytopes) == 1:
+            return 0
+        from ossb.graves_lai.generic.home import home_of  # loads flint
+
+        return home_of(self.polytopes, self.theta)
 
     @cached_property
     def brings(self) -> np.ndarray:
@@ -168,6 +172,7 @@ class Piecewise(Instance):
         from ossb.graves_lai.generic.exact import ExactProgram
 
         theta = np.asarray(self.theta)
+        self._refuse_dispute()
         return ExactProgram(
             conjugate_of(self.plain_family),
             self.mean_matrix(theta.size),
@@ -178,6 +183,20 @@ class Piecewise(Instance):
             self.home,
             self.own_gaps,
         )
+
+    def _refuse_dispute(self) -> None:
+        """Pieces that hold θ have to agree on its rewards, exactly."""
+        if len(self.polytopes) == 1:
+            return
+        from ossb.graves_lai.generic.home import disputed_at  # loads flint
+
+        near = MEMBER * (1.0 + float(np.abs(self.theta).max(initial=0.0)))
+        found = disputed_at(self.polytopes, self.theta, near)
+        if found is not None:
+            raise ProofError(
+                f"instance: pieces[{self.home}] and pieces[{found[0]}] hold {self.parameter} and "
+                f"differ in the reward of arm {found[1]}"
+            )
 
     def solve(self, gap: float) -> Bound:
         from ossb.graves_lai.generic.proving import prepared, proved_regions  # loads flint

@@ -24,6 +24,10 @@ class Priced:
     def may_certify(self) -> bool:
         return bool(self.instance.may_certify)
 
+    def out_of_range(self) -> tuple[str, float] | None:
+        found: tuple[str, float] | None = self.instance.out_of_range()
+        return found or self.cost.out_of_range()
+
     def best_arm(self) -> Arm:
         arm: Arm = self.instance.best_arm()
         return arm

@@ -16,6 +16,7 @@ from flint import fmpq
 from ossb.graves_lai.generic.conjugate import Conjugate
 from ossb.graves_lai.generic.piece import Piece
 from ossb.graves_lai.generic.rational import ZERO, Row, difference, dot, rationals, sparse
+from ossb.graves_lai.proof import ProofError
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,9 @@ class ExactProgram:
         self._gaps = None if gaps is None else rationals(gaps)
         self._read: dict[int, ExactPiece] = {}
         self._walls: dict[int, Walls] = {}
+        for arm in range(self.n_arms):
+            if arm != best and not self.need(home, arm) > 0:
+                raise ProofError(f"instance: arm {arm} is as good as the best arm, {best}")
 
     @cached_property
     def shift(self) -> list[fmpq]:

@@ -56,7 +56,7 @@ LEFT, PROVED, NOTHING = 0, 1, 2  # left to another way; proved; nothing to tell 
 # Entries of Answers.size.
 STATUS, BEST_ARM, N_RATES, N_ALTERNATIVES = range(4)
 EXTREME = 100  # powers of 2 beyond which units are extreme
-FAINT = 1e-100  # rates and bounds of scaled instances lie between this and its inverse
+FAINT = 1e-100  # features, rates and bounds lie between this and its inverse
 SHARES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-30)  # of the cost, below which a rate may be left out
 PUSHES = 12  # times that an alternative is pushed before it is given up
 FLAT = 1e12  # ratio of squared singular values from which on arms nearly depend on each other
@@ -99,6 +99,15 @@ def exponent(values: np.ndarray) -> int:
         largest = max(largest, abs(value))
     _, power = math.frexp(largest)
     return power
+
+
+@kernel
+def is_faint(values: np.ndarray) -> bool:
+    """Whether some number is so small that its products may not be held by doubles."""
+    for value in values.flat:
+        if 0.0 < abs(value) < FAINT:
+            return True
+    return False
 
 
 @kernel
@@ -345,7 +354,7 @@ def answer_one(
     """Solve and prove instance n; whether it is proved."""
     by_arms, by_phi = exponent(arms), exponent(phi)
     far = max(abs(by_arms), abs(by_phi))
-    if far > EXTREME or not 1e-30 < sigma < 1e30:
+    if far > EXTREME or not 1e-30 < sigma < 1e30 or is_faint(arms) or is_faint(phi):
         return LEFT
     best = pose(arms, phi, memory, proof)
     if best < 0:
