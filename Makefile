@@ -7,11 +7,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help install test boundscheck check coverage figure bench reliability regret docs gallery release-check clean
+.PHONY: help install test quick boundscheck check coverage uncovered figure bench reliability regret docs gallery release-check clean
 
 help:
 	@echo "make figure   run the main job, ending in a figure and a table"
 	@echo "make test     style, types, layers, and every test"
+	@echo "make quick    style, types, layers, and the tests nearest to what changed, in a minute"
 	@echo "make boundscheck  the tests of compiled code, compiled to check every index (an hour)"
 	@echo "make bench    side-by-side benchmarks, one table each (QUICK=1 for a short run)"
 	@echo "make reliability  the reliability table and its page: kills, full disks, lost connections (half an hour)"
@@ -39,16 +40,24 @@ check: install
 test: check
 	$(BIN)/pytest -n 2
 
+quick: install
+	$(BIN)/python tools/quick.py $(if $(SECONDS_FOR_TESTS),--seconds $(SECONDS_FOR_TESTS))
+
 # Compiled code reads and writes where an index points, right or wrong; so compiled it raises.
 boundscheck: install
 	OSSB_BOUNDSCHECK=1 $(BIN)/pytest -n 2 tests/families tests/graves_lai tests/models tests/policies \
 		tests/simulation tests/structures tests/test_kernels.py tests/test_records.py
 
+COVERING := tests/graves_lai tests/structures tests/models tests/test_golden.py tests/test_certificates.py
+
 # Solvers and structures through the interpreted path: compiled code leaves no trace.
 coverage: install
-	$(BIN)/pytest -n 2 -q tests/graves_lai tests/structures tests/models tests/test_golden.py \
-		tests/test_certificates.py --cov=ossb.graves_lai --cov=ossb.structures \
+	$(BIN)/pytest -n 2 -q $(COVERING) --cov=ossb.graves_lai --cov=ossb.structures \
 		--cov-report=term:skip-covered --cov-fail-under=95
+
+# All other tests: with `make check` and `make coverage` this is `make test`, and no test runs twice.
+uncovered: install
+	$(BIN)/pytest -n 2 $(addprefix --ignore=,$(COVERING))
 
 figure: install
 	$(BIN)/ossb run figure1

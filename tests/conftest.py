@@ -1,6 +1,15 @@
-"""What all tests share: one hypothesis profile, and no dependence on where they are started."""
+"""What all tests share: one hypothesis profile, and no dependence on where they are started.
 
+Tests marked ``sampled`` are many of a kind, such as a contract on every policy, structure and
+family.  A run has a fifth of them, or as ``sampled(of=25)`` says, which the commit draws: what runs
+is reproduced by the commit alone, and other commits run others.  ``--share all`` runs all of them,
+``--share 3`` a share by its number; a test named by its id always runs.
+"""
+
+import hashlib
 import signal
+import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,6 +30,51 @@ settings.load_profile("ossb")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # started in the background of a shell, where children would ignore an interrupt for good
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+FIFTH, MOST = 5, 1000
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--share",
+        default="",
+        help="number of the share of sampled tests to run, or all; by default the commit draws it",
+    )
+
+
+def pytest_configure(config):
+    share = config.option.share
+    if not share:  # here and not in each worker: they must collect the same tests
+        config.option.share = str(drawn(commit(), MOST))
+    elif share != "all" and not share.isdecimal():
+        raise pytest.UsageError(f"--share must be a number or all, got {share!r}")
+
+
+def pytest_collection_modifyitems(config, items):
+    share = config.option.share
+    if share == "all" or any("::" in argument for argument in config.args):
+        return
+    kept, left = [], []
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        of = mark.kwargs.get("of", FIFTH) if mark else 1
+        (kept if drawn(item.nodeid, of) == int(share) % of else left).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left)
+
+
+def drawn(text, of):
+    """A number below ``of``, drawn by a text."""
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16) % of
+
+
+def commit():
+    """The commit that is checked out; nothing where there is no repository."""
+    command = ["git", "-C", Path(__file__).parent, "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""
 
 
 @pytest.fixture(autouse=True)

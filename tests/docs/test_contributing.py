@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from docs_pages import ROOT, blocks
+from cli_runner import Runner
+from docs_pages import ROOT, Walk, blocks
+from ossb.structures.classical import Classical
+from ossb.testing import policy_checks, structure_checks
 
 PAGES = ["docs/contributing/structure.md", "docs/contributing/policy.md"]
 BIN = Path(sys.executable).parent
@@ -79,6 +82,23 @@ def test_the_page_can_be_followed(page, tree):
     kind = next(block.title for block in blocks(page) if block.title.startswith("src/"))
     name = Path(kind).stem
     assert name in run(tree, "ossb", "policies" if "policies" in kind else "structures")
+
+
+def test_the_page_on_contracts_can_be_followed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = "docs/contributing/contracts.md"
+    with Walk(page, tmp_path, Runner(monkeypatch, capsys), capsys) as walk:
+        walk.run()
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_contract_is_on_the_page():
+    text = (ROOT / "docs/contributing/contracts.md").read_text("utf-8")
+    three = {"three": Classical(theta=[0.0, 1.0, 2.0])}
+    for check in [*policy_checks("ucb1", three), *structure_checks(three)]:
+        assert f"| {check.name} |" in text
 
 
 def test_lines_are_added_where_the_diff_says():

@@ -26,7 +26,7 @@ def test_pre_commit_runs_what_the_checks_run():
     assert re.search(r"^test: check$", makefile, re.MULTILINE)
     steps = (ROOT / ".ci" / "run").read_text("utf-8")
     made = re.findall(r"^make ([\w-]+)$", steps, re.MULTILINE)
-    assert made == ["test", "coverage", "release-check"]
+    assert made == ["check", "coverage", "uncovered", "release-check"]
     assert "\nset -euo pipefail\n" in steps  # a step that fails ends it
 
 

@@ -1,68 +1,10 @@
-"""What every policy keeps to, and its decisions next to those of a literal transcription."""
-
-import copy
+"""Decisions of policies, next to those of literal transcriptions."""
 
 import numpy as np
 
-from ossb.campaigns.arrays import leaves
 from ossb.policies import policy
 from ossb.simulation.environment import environment_of
-from ossb.simulation.simulate import Timing, new_course, new_late, play
 from ossb.tally import decide, empty_tally, observe
-
-AT_ONCE, LATE = Timing(), Timing(batch=7, delay=3)
-
-
-def trial(instance, name, parameters, horizon, timing, compiled):
-    """Everything a trial leaves behind, as arrays."""
-    record, environment = policy(name, instance, **parameters), environment_of(instance)
-    tally = empty_tally(environment.means.size, environment.gaps.size)
-    memory, course = record.start(), new_course(np.array([horizon // 2, horizon]))
-    rng, noise = np.random.default_rng(8), np.random.default_rng(9)
-    late = new_late(environment, timing)
-    play(
-        record,
-        environment,
-        tally,
-        memory,
-        course,
-        late,
-        1,
-        horizon + 1,
-        rng,
-        noise,
-        timing,
-        compiled,
-        name,
-    )
-    return [*tally, *leaves(memory), *course, rng.random(1), noise.random(1)]
-
-
-def assert_compiling_changes_nothing(instance, name, horizon=250, timing=AT_ONCE, **parameters):
-    """Tally, memory, curve and random streams are the same bit for bit."""
-    ours = trial(instance, name, parameters, horizon, timing, True)
-    theirs = trial(instance, name, parameters, horizon, timing, False)
-    for one, other in zip(ours, theirs, strict=True):
-        assert np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(other).tobytes()
-
-
-def assert_select_only_reads(instance, name, rounds=40, **parameters):
-    """The tally is as it was after every decision, with observations on their way too."""
-    record, environment = policy(name, instance, **parameters), environment_of(instance)
-    tally = empty_tally(environment.means.size, environment.gaps.size)
-    memory, rng, noise = record.start(), np.random.default_rng(1), np.random.default_rng(2)
-    for t in range(rounds):
-        before = copy.deepcopy(tally)
-        decision = record.select(tally, memory, rng)
-        assert all((old == new).all() for old, new in zip(before, tally, strict=True))
-        decide(tally, decision)
-        for component in environment.shown[slice(*environment.starts[decision.arm :][:2])]:
-            if t % 3 == 2:
-                tally.pending[component] += 1
-            else:
-                value = environment.family.sample(environment.means[component], noise)
-                observe(tally, component, value)
-        tally.clock[0] += t % 3 != 2
 
 
 def untold(instance, name, rounds, **parameters):

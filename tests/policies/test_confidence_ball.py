@@ -15,7 +15,6 @@ from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.linear import Linear
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import empty_tally, observe
-from policies.contract import LATE, assert_compiling_changes_nothing, assert_select_only_reads
 from policies.linear_transcription import ARMS, EASY, HARD, Data
 from policies.rounds import played
 
@@ -59,17 +58,6 @@ def test_the_square_root_of_a_matrix():
         square_root(matrix, np.zeros((d, d)), np.zeros((d, d)), root)
         assert root @ root == pytest.approx(matrix, abs=1e-12 * d * np.trace(matrix))
         assert root == pytest.approx(root.T, abs=1e-12)
-
-
-@pytest.mark.parametrize("ball", ["l2", "l1"])
-def test_compiling_changes_nothing(ball):
-    assert_compiling_changes_nothing(EASY, "confidence-ball", ball=ball)
-    assert_compiling_changes_nothing(HARD, "confidence-ball", 100, LATE, ball=ball)
-
-
-@pytest.mark.parametrize("ball", ["l2", "l1"])
-def test_a_decision_leaves_the_tally(ball):
-    assert_select_only_reads(HARD, "confidence-ball", ball=ball)
 
 
 def test_what_it_fits():

@@ -15,10 +15,7 @@ from ossb.structures.classical import Classical
 from ossb.structures.dueling import Dueling
 from ossb.tally import empty_tally
 from policies.contract import (
-    LATE,
     World,
-    assert_compiling_changes_nothing,
-    assert_select_only_reads,
     decisions,
     untold,
 )
@@ -223,20 +220,6 @@ def test_rucb_keeps_its_winner_while_it_is_a_candidate():
     tally.means[:] = [0.3, 0.7, 0.3]
     record.select(tally, memory, np.random.default_rng(0))
     assert memory.winner[0] == -1
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_contract(name):
-    assert_compiling_changes_nothing(CASES["cycle"], name)
-    assert_select_only_reads(CASES["minimized"], name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("case", CASES)
-def test_contract_everywhere(name, case):
-    assert_compiling_changes_nothing(CASES[case], name)
-    assert_compiling_changes_nothing(CASES[case], name, timing=LATE)
 
 
 @pytest.mark.parametrize("name", ["rmed1", "rmed2"])

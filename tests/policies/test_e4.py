@@ -15,7 +15,6 @@ from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.linear import Linear
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE
-from policies.contract import AT_ONCE, LATE, assert_select_only_reads, trial
 from policies.linear_transcription import EASY, HARD, OPTIMISM, Data, alternatives, played_by
 from structured_instances import made_up
 
@@ -129,21 +128,6 @@ def test_past_the_horizon_a_longer_one_is_planned():
     tally.clock[0] = 16
     assert record.select(tally, memory, np.random.default_rng(0)).phase == ESTIMATE
     assert memory.plan[[BATCH, HORIZON, LEADER]].tolist() == [1, 256, -1]
-
-
-@pytest.mark.parametrize(
-    ("instance", "parameters", "timing"),
-    [(EASY, {"horizon": 200}, AT_ONCE), (HARD, {"horizon": 100, "gamma": 0.5}, LATE)],
-)
-def test_compiling_changes_nothing(instance, parameters, timing):
-    ours, theirs = (
-        trial(instance, "e4", parameters, 250, timing, compiled) for compiled in (True, False)
-    )
-    assert all((one == other).all() for one, other in zip(ours, theirs, strict=True))
-
-
-def test_a_decision_leaves_the_tally():
-    assert_select_only_reads(HARD, "e4")
 
 
 def test_what_it_fits():

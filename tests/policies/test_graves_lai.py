@@ -14,7 +14,6 @@ from ossb.structures.linear import Linear
 from ossb.structures.polytope import Polytope
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE
-from policies.contract import LATE, assert_compiling_changes_nothing, assert_select_only_reads
 from policies.rounds import Literal, played
 from structured_instances import INSTANCES
 
@@ -66,23 +65,6 @@ def test_rounds_are_those_of_a_literal_transcription(seed, gamma, growth):
 
 
 CASES = {"gaussian": GAUSSIAN, "linear": OPTIMISM, "unimodal": LINE, **INSTANCES}
-
-
-@pytest.mark.parametrize("name", ["gaussian", "linear", "unimodal"])
-def test_compiling_changes_nothing(name):
-    assert_compiling_changes_nothing(CASES[name], "graves-lai", 120)
-    assert_compiling_changes_nothing(CASES[name], "graves-lai", 60, LATE)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", list(INSTANCES))
-def test_nor_for_other_structures(name):
-    assert_compiling_changes_nothing(CASES[name], "graves-lai", 60)
-
-
-@pytest.mark.parametrize("name", list(CASES))
-def test_a_decision_leaves_the_tally(name):
-    assert_select_only_reads(CASES[name], "graves-lai")
 
 
 def test_a_polytope_too():

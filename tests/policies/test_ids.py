@@ -14,7 +14,6 @@ from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.linear import Linear
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import EXPLOIT, EXPLORE, empty_tally, observe
-from policies.contract import LATE, assert_compiling_changes_nothing, assert_select_only_reads
 from policies.linear_transcription import EASY, HARD, OPTIMISM, Data, alternatives
 from policies.rounds import played
 
@@ -120,17 +119,6 @@ def test_late_answers_count_for_exploration_first_and_lost_ones_not_at_all():
     tally.counts[1] = 1  # observations taken back
     take_in(tally, data)
     assert data.explored.counts[1] == 1
-
-
-@pytest.mark.parametrize("optimism", ["all", "ucb"])
-def test_compiling_changes_nothing(optimism):
-    assert_compiling_changes_nothing(EASY, "ids", optimism=optimism)
-    assert_compiling_changes_nothing(HARD, "ids", 100, LATE, optimism=optimism)
-
-
-@pytest.mark.parametrize("optimism", ["all", "ucb"])
-def test_a_decision_leaves_the_tally(optimism):
-    assert_select_only_reads(HARD, "ids", optimism=optimism)
 
 
 def test_what_it_fits():

@@ -184,56 +184,6 @@ def test_they_are_for_linear_arms(name):
         policy(name, Unimodal(theta=[0.1, 0.5, 0.2]))
 
 
-def both_ways(instance, name, horizon, **timing):
-    """The same trials, compiled and interpreted."""
-    return (
-        simulate(instance, [name], horizon, 2, seed=5, compiled=compiled, **timing).policies[0]
-        for compiled in (True, False)
-    )
-
-
-FEW = ["hgl", "glm-ucb", "linear-thompson", "oful"]
-CASES = [(LINEAR, name) for name in FEW] + [
-    (Unimodal(theta=[0.1, 0.4, 0.9, 0.6, 0.2]), "hgl"),
-    (Unimodal(theta=[0.1, 0.4, 0.9, 0.6, 0.2]), "ossb"),
-    (Unimodal(theta=[0.1, 0.4, 0.9, 0.6, 0.2]), "ossb-paper"),
-]
-
-
-@pytest.mark.parametrize(("instance", "name"), CASES)
-def test_compiled_trials_are_the_interpreted_ones_bit_for_bit(instance, name):
-    compiled, interpreted = both_ways(instance, name, 400)
-    assert (compiled.curves == interpreted.curves).all()
-    assert (compiled.plays == interpreted.plays).all()
-    assert (compiled.phases == interpreted.phases).all()
-
-
-LOGISTIC = GeneralizedLinear(arms=ARMS, link="logistic", observation="bernoulli", phi=[2, -1])
-SLOW = [(LINEAR, name) for name in ("ossb", "ossb-paper", "end-of-optimism")] + [
-    (
-        GeneralizedLinear(arms=ARMS, link="logistic", observation="bernoulli", phi=[2, -1]),
-        "glm-ucb",
-    ),
-    (Unimodal(theta=[0.1, 0.4, 0.9], observation="bernoulli"), "hgl"),
-    (Unimodal(theta=[0.1, 0.4, 0.9], observation="exponential"), "ossb"),
-    (Unimodal(theta=[3.0, 1.0, 2.0], observation="poisson", goal="minimize"), "hgl"),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("instance", "name"), SLOW)
-def test_all_others_too(instance, name):
-    compiled, interpreted = both_ways(instance, name, 120)
-    assert (compiled.curves == interpreted.curves).all()
-    assert (compiled.phases == interpreted.phases).all()
-
-
-@pytest.mark.parametrize("name", ["hgl", "glm-ucb"])
-def test_late_observations_are_waited_for_the_same_both_ways(name):
-    compiled, interpreted = both_ways(LINEAR, name, 120, batch=7, delay=3)
-    assert (compiled.curves == interpreted.curves).all()
-
-
 def test_regret_on_the_end_of_optimism_is_logarithmic_and_not_greedy():
     """C ln T = 8 ln T = 66; a policy locked on the third arm would have 400."""
     instance = Linear(arms=[[1, 0], [0, 1], [0.9, 0.2]], phi=[1, 0])

@@ -17,7 +17,6 @@ from ossb.structures.finite import Finite
 from ossb.structures.lipschitz import Lipschitz
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import empty_tally
-from policies.contract import LATE, assert_compiling_changes_nothing, assert_select_only_reads
 
 CASES = {
     "bernoulli": Classical(theta=[0.5, 0.6, 0.7], observation="bernoulli"),
@@ -161,19 +160,6 @@ def test_a_cutoff_leaves_every_arm_a_share():
 def test_nothing_told_is_a_uniform_draw():
     assert posterior(CASES["line"], [0] * 5, [0.0] * 5).tolist() == [1.0] * 5
     assert posterior(CASES["bernoulli"], [0] * 3, [0.0] * 3).tolist() == [1.0] * 3
-
-
-@pytest.mark.parametrize("case", ["bernoulli", "line"])
-def test_contract(case):
-    assert_compiling_changes_nothing(CASES[case], "mints")
-    assert_select_only_reads(CASES[case], "mints")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-def test_contract_everywhere(case):
-    assert_compiling_changes_nothing(CASES[case], "mints")
-    assert_compiling_changes_nothing(CASES[case], "mints", timing=LATE)
 
 
 def test_what_does_not_fit_is_refused():

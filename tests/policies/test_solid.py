@@ -12,7 +12,6 @@ from ossb.simulation import simulate
 from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import EXPLOIT, EXPLORE
-from policies.contract import LATE, assert_compiling_changes_nothing, assert_select_only_reads
 from policies.linear_transcription import EASY, HARD, OPTIMISM, Data, alternatives, level
 from policies.rounds import played
 
@@ -74,17 +73,6 @@ def test_arms_are_drawn_with_their_shares():
     assert drawn == pytest.approx(shares, abs=4 * 0.5 / math.sqrt(4000))
     assert (drawn[[0, 2, 4]] == 0).all()
     assert pick(shares, 1 - 1e-17) == 3  # rounding leaves nobody without an arm
-
-
-@pytest.mark.parametrize("schedule", ["experiments", "theory"])
-def test_compiling_changes_nothing(schedule):
-    assert_compiling_changes_nothing(EASY, "solid", schedule=schedule)
-    assert_compiling_changes_nothing(HARD, "solid", 100, LATE, schedule=schedule)
-
-
-@pytest.mark.parametrize("schedule", ["experiments", "theory"])
-def test_a_decision_leaves_the_tally(schedule):
-    assert_select_only_reads(HARD, "solid", schedule=schedule)
 
 
 def test_what_it_fits():

@@ -12,7 +12,6 @@ from ossb.simulation import simulate
 from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import EXPLOIT, EXPLORE
-from policies.contract import LATE, assert_compiling_changes_nothing, assert_select_only_reads
 from policies.linear_transcription import EASY, HARD, OPTIMISM, Data, alternatives, level
 from policies.rounds import played
 
@@ -102,17 +101,6 @@ def test_hedging_is_never_worse_than_its_mix_loss_says():
     hedge(losses, 0.7, shares)
     weights = np.exp(-0.7 * losses)
     assert shares == pytest.approx(weights / weights.sum())
-
-
-@pytest.mark.parametrize("learner", ["arms", "alternatives"])
-def test_compiling_changes_nothing(learner):
-    assert_compiling_changes_nothing(EASY, "spl", learner=learner)
-    assert_compiling_changes_nothing(HARD, "spl", 100, LATE, learner=learner)
-
-
-@pytest.mark.parametrize("learner", ["arms", "alternatives"])
-def test_a_decision_leaves_the_tally(learner):
-    assert_select_only_reads(HARD, "spl", learner=learner)
 
 
 def test_what_it_fits():

@@ -1,0 +1,287 @@
+"""Contracts of policies: what campaigns, simulations and compiled code rely on.
+
+Each is a function of a maker, which makes the policy for an instance, and an instance with listed
+arms and a true parameter.
+"""
+
+import copy
+import math
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from ossb.campaigns.arrays import leaves, rebuilt
+from ossb.errors import InputError
+from ossb.policies import POLICIES
+from ossb.policies.base import Kind, make, refusal
+from ossb.policies.checked import Checked, fresh_memory
+from ossb.records import can_compile, method_names
+from ossb.simulation.environment import environment_of
+from ossb.simulation.simulate import Timing, new_course, new_late, play
+from ossb.structures.base import Instance
+from ossb.tally import Tally, decide, empty_tally, observe
+from ossb.testing.checks import Check
+from ossb.testing.examples import examples
+
+Maker = Callable[[Any], Any]
+AT_ONCE, LATE = Timing(), Timing(batch=7, delay=3)
+WARM_UP = 15  # rounds before a memory is copied
+
+
+class Contract(Protocol):
+    """One of the contracts below."""
+
+    __name__: str
+
+    def __call__(self, maker: Maker, instance: Any, rounds: int) -> None: ...
+
+
+def policy_checks(
+    policy: str | Kind | Maker,
+    instances: Mapping[str, Any] | None = None,
+    rounds: int = 80,
+    **parameters: Any,
+) -> list[Check]:
+    """All contracts of a policy, on every instance that it fits.
+
+    With pytest, this is all that a package needs to test a policy of its own::
+
+        @pytest.mark.parametrize("check", policy_checks(ROUND_ROBIN), ids=str)
+        def test_round_robin_keeps_the_contracts(check):
+            check()
+
+    Parameters
+    ----------
+    policy
+        A ``Kind``, the name of one, or what makes a policy of an instance, such as ``Mine.of``.
+    instances
+        Name → instance; by default a small one of every structure and family.  They have listed
+        arms and a true parameter.
+    rounds
+        How long the policy plays.
+    parameters
+        Of the policy, where they are not its defaults.
+    """
+    kind = POLICIES[policy] if isinstance(policy, str) else policy
+    chosen = examples() if instances is None else instances
+    found = []
+    for name, instance in chosen.items():
+        if isinstance(kind, Kind):
+            case = f"{_called(kind.name, parameters)}, {name}"
+            found.append(Check(fits_or_refuses, case, (kind, instance, parameters)))
+            if _refused(kind, instance, parameters) is not None:
+                continue
+            maker: Maker = partial(_made, kind, parameters=parameters)
+        else:
+            maker = partial(kind, **parameters)
+            case = f"{_called(getattr(kind, '__qualname__', 'policy'), parameters)}, {name}"
+        found += [Check(contract, case, (maker, instance, rounds)) for contract in CONTRACTS]
+    return found
+
+
+def fits_or_refuses(kind: Kind, instance: Any, parameters: Mapping[str, Any]) -> None:
+    """A policy is made for what it says it fits, and refuses the rest with an ``InputError``."""
+    refused = _refused(kind, instance, parameters)
+    said = refusal(kind, instance)
+    if refused is None:
+        assert said is None, f"{kind.name} is made for {instance!r}, and says: {said}"
+    else:
+        fits = said is None and kind.suits(instance) is None
+        assert not fits, f"{kind.name} says that {instance!r} fits, and refuses it: {refused}"
+
+
+def compiled_is_interpreted(
+    maker: Maker, instance: Any, rounds: int, timing: Timing = AT_ONCE
+) -> None:
+    """A compiled trial is the interpreted one bit for bit; nothing to do for what runs in Python.
+
+    Tally, memory, regret and random streams are compared.
+    """
+    record = maker(instance)
+    if not can_compile(record):
+        return
+    ours, theirs = (
+        _trial(record, instance, rounds, timing, compiled) for compiled in (True, False)
+    )
+    for number, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+        same = np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(other).tobytes()
+        assert same, f"{_part(record, number)} differs with {timing}: {one!r}, {other!r}"
+
+
+def compiled_is_interpreted_late(maker: Maker, instance: Any, rounds: int) -> None:
+    """Nor does compiling change anything where observations come late and in batches."""
+    compiled_is_interpreted(maker, instance, rounds, LATE)
+
+
+def select_leaves_the_tally(maker: Maker, instance: Any, rounds: int) -> None:
+    """No decision changes the tally, while observations are on their way either."""
+    record = maker(instance)
+    for tally, memory, rng in _rounds(record, instance, rounds, untold=3):
+        before = copy.deepcopy(tally)
+        record.select(tally, memory, rng)
+        for name, old, new in zip(tally._fields, before, tally, strict=True):
+            assert old.tobytes() == new.tobytes(), f"`select` changed tally.{name}: {old}, {new}"
+
+
+def decisions_are_possible(maker: Maker, instance: Any, rounds: int) -> None:
+    """Each decision is an arm and a phase that there are, in whole numbers.
+
+    Told at once, told late, and with nothing told at all.
+    """
+    record = maker(instance)
+    checked = Checked(record, type(record).__name__)
+    for untold in (0, 3, 1):
+        for tally, memory, rng in _rounds(record, instance, rounds, untold):
+            checked.select(tally, memory, rng)
+
+
+def the_same_again(maker: Maker, instance: Any, rounds: int) -> None:
+    """Decisions follow from tally, memory and random stream alone, not from what else happened."""
+    first = _decisions(maker(instance), instance, rounds)
+    record = maker(instance)
+    once, twice = (_decisions(record, instance, rounds) for _ in range(2))
+    assert first == once, f"two trials with the same seeds differ: {first}, {once}"
+    assert once == twice, f"a second trial of one policy differs from its first: {once}, {twice}"
+
+
+def memory_can_be_saved(maker: Maker, instance: Any, rounds: int) -> None:
+    """All that a policy remembers stands in its memory's arrays: from a copy it goes on the same.
+
+    Campaigns save memories so, and restore them around a policy that was made anew.
+    """
+    record = maker(instance)
+    memory = fresh_memory(record, type(record).__name__)
+    try:
+        list(leaves(memory))
+    except TypeError as error:
+        raise AssertionError(f"`start` must return a named tuple of arrays: {error}") from None
+    whole = _decisions(record, instance, rounds)
+    tally, rng, noise = _tally(instance), np.random.default_rng(1), np.random.default_rng(2)
+    taken = []
+    for t in range(rounds):
+        if t == min(WARM_UP, rounds // 2):
+            record = maker(instance)
+            arrays = [leaf.copy() for leaf in leaves(memory)]
+            memory = rebuilt(record.start(), arrays)
+            assert memory is not None, "a fresh memory has arrays of other shapes than a used one"
+        decision = record.select(tally, memory, rng)
+        taken.append((int(decision.arm), int(decision.phase)))
+        _enter(tally, decision, instance, noise, told=True)
+    assert taken == whole, f"from a saved memory decisions differ: {taken}, {whole}"
+
+
+def memory_is_no_method(maker: Maker, instance: Any, rounds: int) -> None:
+    """No field of a memory is called as a method of a record is: compiled code takes one for it."""
+    record = maker(instance)
+    if not can_compile(record):
+        return
+    own = type(record).__module__.partition(".")[0]
+    taken = method_names("ossb", own) & set(_fields(record.start()))
+    assert not taken, f"fields of the memory are methods of records: {', '.join(sorted(taken))}"
+
+
+CONTRACTS: tuple[Contract, ...] = (
+    compiled_is_interpreted,
+    compiled_is_interpreted_late,
+    select_leaves_the_tally,
+    decisions_are_possible,
+    the_same_again,
+    memory_can_be_saved,
+    memory_is_no_method,
+)
+
+
+def _made(kind: Kind, instance: Instance, parameters: Mapping[str, Any]) -> Any:
+    return make({kind.name: kind}, kind.name, instance, **parameters)
+
+
+def _refused(kind: Kind, instance: Instance, parameters: Mapping[str, Any]) -> InputError | None:
+    try:
+        _made(kind, instance, parameters)
+    except InputError as error:
+        return error
+    return None
+
+
+def _called(name: str, parameters: Mapping[str, Any]) -> str:
+    given = ",".join(f"{key}={value}" for key, value in parameters.items())
+    return f"{name}:{given}" if given else name
+
+
+def _tally(instance: Any) -> Tally:
+    environment = environment_of(instance)
+    return empty_tally(environment.means.size, environment.gaps.size)
+
+
+def _rounds(
+    record: Any, instance: Any, rounds: int, untold: int
+) -> Iterator[tuple[Tally, Any, np.random.Generator]]:
+    """What a policy is given in each round; every ``untold``-th observation stays on its way."""
+    tally, memory = _tally(instance), record.start()
+    rng, noise = np.random.default_rng(1), np.random.default_rng(2)
+    for t in range(rounds):
+        spare = copy.deepcopy((memory, rng))  # what looks at this round decides on a copy
+        yield tally, *spare
+        decision = record.select(copy.deepcopy(tally), memory, rng)
+        told = untold == 0 or t % untold != untold - 1
+        _enter(tally, decision, instance, noise, told)
+
+
+def _enter(
+    tally: Tally, decision: Any, instance: Any, noise: np.random.Generator, told: bool
+) -> None:
+    """Play an arm."""
+    environment = environment_of(instance)
+    decide(tally, decision)
+    for component in environment.shown[slice(*environment.starts[decision.arm :][:2])]:
+        if told:
+            value = environment.family.sample(environment.means[component], noise)
+            observe(tally, component, value)
+        else:
+            tally.pending[component] += 1
+    tally.clock[0] += told
+
+
+def _decisions(record: Any, instance: Any, rounds: int) -> list[tuple[int, int]]:
+    """Arms and phases of an interpreted trial."""
+    tally, memory = _tally(instance), record.start()
+    rng, noise = np.random.default_rng(1), np.random.default_rng(2)
+    taken = []
+    for _ in range(rounds):
+        decision = record.select(tally, memory, rng)
+        taken.append((int(decision.arm), int(decision.phase)))
+        _enter(tally, decision, instance, noise, told=True)
+    return taken
+
+
+def _trial(
+    record: Any, instance: Any, rounds: int, timing: Timing, compiled: bool
+) -> list[np.ndarray]:
+    """Everything that a trial leaves behind: tally, memory, regret, and the streams' next draws."""
+    environment = environment_of(instance)
+    tally, memory = _tally(instance), record.start()
+    course = new_course(np.unique([math.ceil(rounds / 2), rounds]))
+    late, name = new_late(environment, timing), type(record).__name__
+    rng, noise = np.random.default_rng(8), np.random.default_rng(9)
+    world = (record, environment, tally, memory, course, late)
+    play(*world, 1, rounds + 1, rng, noise, timing, compiled, name)
+    return [*tally, *leaves(memory), *course, rng.random(1), noise.random(1)]
+
+
+def _part(record: Any, number: int) -> str:
+    """What one of a trial's arrays is."""
+    names = [f"tally.{name}" for name in Tally._fields]
+    if number < len(names):
+        return names[number]
+    place = number - len(names)
+    return f"array {place} of the memory" if place < len([*leaves(record.start())]) else "the trial"
+
+
+def _fields(memory: Any) -> Iterator[str]:
+    """Names of all fields of a memory, however deep."""
+    for name, part in zip(getattr(memory, "_fields", ()), memory, strict=False):
+        yield name
+        if isinstance(part, tuple):
+            yield from _fields(part)

@@ -1,0 +1,115 @@
+"""Every policy keeps every contract of ``ossb.testing``, on every structure and family it fits.
+
+With its defaults and with each of its variants.  A seeded share of these tests runs at a time,
+smaller where code that differs little is compiled again; all of them with ``--share all``.
+"""
+
+import pytest
+
+import ossb
+from ossb.errors import InputError
+from ossb.instances import from_dict
+from ossb.policies import POLICIES
+from ossb.structures.classical import Classical
+from ossb.structures.dueling import Dueling
+from ossb.structures.unimodal import Unimodal
+from ossb.testing import examples, policy_checks
+from policies.linear_transcription import EASY, HARD, OPTIMISM
+from structured_instances import INSTANCES
+
+CYCLE = {"structure": "unimodal", "theta": [0.2, 0.6, 0.9, 0.5]} | {
+    "edges": [[0, 1], [1, 2], [2, 3], [3, 0]]
+}
+ROADS = {"arm_set": "paths", "edges": [[0, 1], [1, 3], [0, 2], [2, 3]], "source": 0, "target": 3}
+SUMS = {"structure": "combinatorial", "feedback": "bandit", "phi": [0.1, 0.2, 0.3, 0.4], **ROADS}
+ODD = {"unimodal on a cycle": from_dict(CYCLE), "sums of described arms": from_dict(SUMS)}
+ORDERED = [[0.5, 0.7, 0.8], [0.3, 0.5, 0.6], [0.2, 0.4, 0.5]]
+CASES = {
+    **examples(),
+    **ODD,
+    "classical where the least is best": Classical(
+        theta=[3.0, 2.0, 1.0], observation="poisson", goal="minimize"
+    ),
+    "shares where the least is best": Classical(
+        theta=[0.2, 0.3, 0.6, 0.5], observation="bounded", goal="minimize"
+    ),
+    "classical with little noise": Classical(theta=[0.0, 1.0, 0.4], sigma=0.5),
+    "dueling where the least is best": Dueling(preferences=ORDERED, goal="minimize"),
+    "unimodal on a star": Unimodal(
+        theta=[0.8, 0.2, 0.3, 0.5], edges=[[0, 1], [0, 2], [0, 3]], observation="bounded"
+    ),
+    "unimodal where the least is best": Unimodal(
+        theta=[3.0, 1.0, 2.0], observation="exponential", goal="minimize"
+    ),
+    "linear, far apart": EASY,
+    "linear, close": HARD,
+    "linear, where optimism fails": OPTIMISM,
+    **{f"{name} of another size": instance for name, instance in INSTANCES.items()},
+}
+VARIANTS = [
+    ("confidence-ball", {"ball": "l1"}),
+    ("dmed", {"threshold": "time"}),
+    ("e4", {"horizon": 200}),
+    ("e4", {"horizon": 100, "gamma": 0.5}),
+    ("ids", {"optimism": "ucb"}),
+    ("imed-ub", {"sweep": False}),
+    ("linear-thompson", {"prior": "flat"}),
+    ("ossb", {"estimate": "means", "test": "counts"}),
+    ("ossb-paper", {"sweep": False}),
+    ("osub", {"sweep": False}),
+    ("solid", {"schedule": "theory"}),
+    ("spl", {"learner": "alternatives"}),
+]
+LISTED = {name: instance for name, instance in CASES.items() if instance.n_arms is not None}
+OWN = [name for name in POLICIES if ":" not in name]
+NEVER_LISTED = {"aescb", "glpg"}  # for arm sets behind an oracle, which are interpreted
+COMPILED = "compiled is interpreted"
+CHECKS = [
+    check
+    for name, parameters in [*((name, {}) for name in OWN), *VARIANTS]
+    for check in policy_checks(name, LISTED, **parameters)
+    if check.name != "fits or refuses"
+]
+
+
+def sampled(check):
+    """A fifth; less of what is compiled for the third time, late or for yet another case."""
+    policy, _, case = check.case.partition(", ")
+    again = ":" in policy or case not in examples() or check.name != COMPILED
+    rarely = check.name.startswith(COMPILED) and again
+    return pytest.param(check, marks=pytest.mark.sampled(of=25 if rarely else 5), id=str(check))
+
+
+@pytest.mark.parametrize("check", [sampled(check) for check in CHECKS])
+def test_every_policy_keeps_the_contracts(check):
+    check()
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_fits_is_made_and_what_does_not_is_refused(name):
+    for check in policy_checks(name, CASES):
+        if check.name == "fits or refuses":
+            check()
+
+
+def test_every_policy_and_every_variant_is_played():
+    played = {check.case.partition(", ")[0] for check in CHECKS}
+    named = {str(check.case).partition(":")[0].partition(",")[0] for check in CHECKS}
+    assert named == set(OWN) - NEVER_LISTED
+    assert len(played) == len(named) + sum(bool(parameters) for _, parameters in VARIANTS)
+
+
+def test_on_a_cycle_some_do_and_are_named():
+    with pytest.raises(InputError, match="lines and trees only; these do: ") as caught:
+        ossb.policy("hgl", ODD["unimodal on a cycle"])
+    named = str(caught.value).split("these do: ")[1].split(", ")
+    assert {"osub", "imed-ub", "ossb-paper"} <= set(named)
+    assert "ossb" not in named
+    printed = {"estimate": "means", "test": "counts"}
+    assert ossb.policy("ossb", ODD["unimodal on a cycle"], **printed) is not None
+
+
+def test_sums_of_arms_that_are_not_listed_are_for_no_policy():
+    for name in ("hgl", "oful", "linear-thompson", "glm-ucb"):
+        with pytest.raises(InputError, match=r"needs its arms listed.*; no policy does"):
+            ossb.simulate(ODD["sums of described arms"], name, horizon=10, trials=1)
