@@ -423,7 +423,7 @@ def test_a_journal_of_another_format_is_refused(clock):
     opened(storage, clock)
     content = {**next(storage.read("c")).content, "format": FORMATS[-1] + 1}
     storage.append("d", [chained(GENESIS, 1, "created", 0.0, content)])
-    with pytest.raises(InputError, match="`format` must be 1 or 2"):
+    with pytest.raises(InputError, match="`format` must be 1 or 2 or 3"):
         Campaign(storage, "d")
 
 

@@ -7,6 +7,7 @@ from ossb.campaigns import Campaign
 from ossb.campaigns.arrays import leaves, rng_state
 from ossb.campaigns.definition import stream
 from ossb.campaigns.player import Player
+from ossb.campaigns.working import live_memory
 from ossb.errors import PolicyError
 from ossb.instances import from_dict
 from ossb.policies import POLICIES, policy
@@ -238,7 +239,8 @@ def assert_same(campaign, outcome):
             np.testing.assert_array_equal(ours, theirs)
         if state.table is not None:
             assert state.table.arms == memory.table.arms
-        for ours, theirs in zip(state.memory, leaves(memory), strict=True):
+        held = live_memory(state, campaign._players.of(state, frozenset()), None).memory
+        for ours, theirs in zip(held, leaves(memory), strict=True):
             assert ours.tobytes() == np.ascontiguousarray(theirs).tobytes()
         assert rng_state(state.rng) == rng_state(rng)
 

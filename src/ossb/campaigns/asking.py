@@ -1,5 +1,6 @@
 """Asking a policy: on which arms, and what it changed."""
 
+import time
 from collections.abc import Sequence, Set
 from typing import Any
 
@@ -7,10 +8,12 @@ import numpy as np
 
 from ossb import deadlines
 from ossb.campaigns import arrays
+from ossb.campaigns.arrays import Memory
 from ossb.campaigns.history import Decided
 from ossb.campaigns.player import Player
 from ossb.campaigns.rosters import n_units
 from ossb.campaigns.state import State
+from ossb.campaigns.working import Mark, change_of, live_memory
 from ossb.errors import InputError
 from ossb.fields import integer
 
@@ -47,7 +50,7 @@ class Players:
 def choose(
     state: State, player: Player, left_out: frozenset[int], n: int, now: float, expires: float
 ) -> dict[str, Any]:
-    """Ask the policy, folding as it goes; what it changed is what the event holds.
+    """Ask the policy, folding its decisions as it goes; what it changed is what the event says.
 
     The memory kept is about all arms but the retired ones.  On fewer arms a policy that remembers
     more than work saved has one for each of the newest such sets, from their second ask on: sets
@@ -57,36 +60,32 @@ def choose(
     met = 0 if table is None else len(table.arms)
     usual = left_out == state.retired
     aside = tuple(sorted(left_out)) if player.remembers and not usual else None
-    held = state.memory if usual else state.asides.get(aside, [])
-    memory = player.bind(held, table)
-    renewed = memory is None  # there is none yet, or this version's memory has another shape
-    if renewed:
-        held = player.start()
-        memory = player.bind(held, table)
-    before = [array.copy() for array in held]
-    stream = arrays.rng_state(state.rng)
+    held = None if usual else state.asides.get(aside, Memory(()))
+    live = live_memory(state, player, held)
+    before = live.memory.words.tobytes() if usual and state.repeats else None
+    if usual:
+        state.live = None  # a policy that fails half way leaves its traces
+    if before is not None:
+        state.mark = Mark(state.repeats[-1].digest, before)
     chosen = []
+    started = time.thread_time()
     for _ in range(n):
         deadlines.check()
-        decision = player.select(state.tally, memory, state.rng, table)
+        decision = player.select(state.tally, live.bound, state.rng, table)
         state.enter(decision, now, expires)
         chosen.append([decision.arm, decision.phase])
+    state.labour += time.thread_time() - started
     content: dict[str, Any] = {"expires": expires, "decisions": chosen}
     if table is not None and len(table.arms) > met:
         content["met"] = [list(arm) for arm in table.arms[met:]]
     if aside is not None:
         content["aside"] = list(aside)
-    if aside is not None and aside not in state.asides:
-        state.hold(aside, [])
-    elif usual or aside is not None:
-        state.hold(aside, held)
-        changed = arrays.changes(held, before)
-        if renewed:
-            content["whole"] = arrays.packed(held)
-        elif changed:
-            content["memory"] = changed
+    if usual or aside in state.asides:
+        content |= change_of(state, live, held, before)
+    if usual:
+        state.live = live._replace(fresh=False)
     after = arrays.rng_state(state.rng)
-    if after != stream:
+    if after != state.stream:
         content["rng"] = after
     return content
 

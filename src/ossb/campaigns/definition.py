@@ -81,7 +81,7 @@ def create(storage: Storage, wanted: dict[str, Any], now: float) -> bool:
     player = Player(known, wanted["policy"])
     rng = policy_stream(wanted["seed"], instance_key(known.to_dict()), stream(wanted["policy"]), 0)
     content = {
-        "format": FORMATS[1] if is_described(known) else FORMATS[0],
+        "format": FORMATS[-1],
         **wanted,
         "memory": arrays.packed(player.start()),
         "rng": arrays.rng_state(rng),

@@ -14,7 +14,8 @@ import msgspec
 from ossb.campaigns.texts import HALF, is_half, leaves
 from ossb.errors import InputError
 
-FORMATS = (1, 2)  # the second where arms are not listed, and numbered as they are met
+FORMATS = (1, 2, 3)  # the second where arms are not listed, and numbered as they are met; the
+# third with shorter changes of memories
 KINDS = (
     "created",
     "imported",

@@ -24,6 +24,8 @@ from ossb.words import hint
 SNAPSHOT_EVERY = 20_000  # events between snapshots, and at least a sixteenth of all
 CHECKED_AT_ONCE = 100_000  # events before the snapshot whose hashes are checked at the start
 BASE_EVERY = 500  # events folded anew before a nearer start is kept in memory
+LABOUR = 1.0  # seconds of a policy's work after which its memory is kept in a snapshot,
+DEARER = 20.0  # and how many times as long as writing that took
 ATTEMPTS = 200  # at an event that other servers keep coming before
 LONELY = 50  # looks that found nothing of other servers, after which they are rarer
 LOOKED_THROUGH = 1000  # campaigns whose names are held against a misspelt one
@@ -64,6 +66,7 @@ class Journal:
         self._damage: str | None = None
         self._base: bytes | None = None
         self._kept = 0
+        self._cost = 0.0  # seconds that writing the last snapshot took
         self._checked = False
         self._loads = 0
         self._lonely = 0  # looks in a row that found nothing of other servers
@@ -154,13 +157,14 @@ class Journal:
     def record(
         self, kind: str, now: float, content: dict[str, Any], folded: bool = False
     ) -> "Future[None]":
-        """Fold an event, unless that is done already, and hand it to the store."""
+        """Fold an event, an ask but for its decisions where they are, and hand it to the store."""
         state, touched = self._state, folded
         after = state.digest
         try:
             event = chained(after, state.number + 1, kind, now, {**content, **origin()})
             touched = True
             if folded:
+                state.take_up(event.digest, content)
                 state.number, state.digest = event.number, event.digest
             else:
                 state.fold(event)
@@ -168,9 +172,12 @@ class Journal:
         except BaseException:  # what was half folded was never written
             self._stale = self._stale or touched
             raise
-        if state.number - self._kept >= max(SNAPSHOT_EVERY, state.number // 16):
+        long = state.number - self._kept >= max(SNAPSHOT_EVERY, state.number // 16)
+        if long or (state.repeats and state.labour > max(LABOUR, DEARER * self._cost)):
             self._kept = state.number
+            started = time.thread_time()
             number, saved = state.number, snapshots.to_bytes(state)
+            state.labour, self._cost = 0.0, time.thread_time() - started
             appended.add_done_callback(
                 lambda done: None if done.exception() else self._keep(number, saved)
             )
@@ -230,7 +237,9 @@ class Journal:
             self._stale = True
         if self._stale:
             self.settle()
+            mark = self._state.mark
             self._state = self._load()
+            self._state.mark = self._state.mark or mark
             self._last, self._stale = None, False
             self._loads += 1
         elif self._storage.shared and settled:

@@ -12,12 +12,15 @@ import msgspec
 import numpy as np
 
 from ossb.campaigns import arrays
+from ossb.campaigns.arrays import Memory
 from ossb.campaigns.state import NEVER, State
+from ossb.campaigns.working import REPEATING, Mark, Repeat, move
 from ossb.errors import OssbError
 from ossb.instances import from_dict
 from ossb.tally import Tally
 
-VERSION = 2
+VERSION = 3
+READABLE = (2, 3)  # those of before have no repeats
 HASH = hashlib.sha256().digest_size
 
 
@@ -27,7 +30,10 @@ class Unusable(OssbError):
 
 def to_bytes(state: State) -> bytes:
     """All of a state but what its first event holds."""
-    content = msgspec.msgpack.encode({"version": VERSION, **_content(state)})
+    mark = state.mark
+    if state.repeats and state.live is not None:
+        mark = Mark(state.repeats[-1].digest, state.live.memory.words.tobytes())
+    content = msgspec.msgpack.encode({"version": VERSION, "mark": mark, **_content(state)})
     return hashlib.sha256(content).digest() + content
 
 
@@ -37,7 +43,7 @@ def load(state: State, saved: bytes) -> None:
     if hashlib.sha256(content).digest() != head:
         raise Unusable("the snapshot is damaged")
     found = msgspec.msgpack.decode(content)
-    if found["version"] != VERSION:
+    if found["version"] not in READABLE:
         raise Unusable(f"the snapshot is of version {found['version']}")
     if found["added"]:
         state.instance = from_dict(found["instance"])
@@ -47,10 +53,20 @@ def load(state: State, saved: bytes) -> None:
     state.tally = Tally(*(_unpacked(entry) for entry in found["tally"]))
     if state.tally.counts.size != size:  # components that no arm shows were once left out
         raise Unusable(f"the snapshot is about {state.tally.counts.size} components of {size}")
-    state.memory = [_unpacked(entry) for entry in found["memory"]]
+    state.memory = Memory(_seen(entry) for entry in found["memory"])
     for left_out, memory in found.get("asides", ()):
-        state.asides[tuple(left_out)] = [_unpacked(entry) for entry in memory]
-    arrays.set_rng_state(state.rng, found["rng"])
+        state.asides[tuple(left_out)] = Memory(_seen(entry) for entry in memory)
+    state.stream = found["rng"]
+    arrays.set_rng_state(state.rng, state.stream)
+    state.asks = found.get("asks", 0)
+    for digest, decisions, stream, changes in found.get("repeats", ()):
+        parts = [(_seen(places), _seen(values)) for places, values in changes]
+        state.repeats.append(Repeat(digest, decisions, stream, parts))
+        if state.then is None:
+            state.then = Tally(*(np.zeros_like(leaf) for leaf in state.tally))
+        move(state.then, parts)
+    if found.get("mark"):
+        state.mark = Mark(*found["mark"])
     state.decisions.load({k: _seen(v) for k, v in found["decisions"].items()})
     state.pending = dict(found["pending"])
     state.soonest = min(state.pending.values(), default=NEVER)
@@ -68,6 +84,7 @@ def fingerprint(state: State) -> str:
         return value.hex() if isinstance(value, bytes) else value
 
     content = {**_content(state), "definition": state.definition}
+    content["rng"] = arrays.rng_state(state.rng)  # what it stands for
     del content["decisions"]["origin"]  # younger than the fingerprints kept with old journals
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=plain).encode()).hexdigest()
 
@@ -78,8 +95,16 @@ def _content(state: State) -> dict[str, Any]:
         [list(left_out or ()), [_packed(leaf) for leaf in memory]]
         for left_out, memory in state.asides.items()
     ]
+    repeated = {}
+    if state.format >= REPEATING:
+        repeats = [
+            [digest, decisions, stream, [[_packed(part) for part in change] for change in changes]]
+            for digest, decisions, stream, changes in state.repeats
+        ]
+        repeated = {"asks": state.asks, "repeats": repeats}
     return {
         **met,
+        **repeated,
         **({"asides": aside} if aside else {}),
         "number": state.number,
         "digest": state.digest,
@@ -87,7 +112,7 @@ def _content(state: State) -> dict[str, Any]:
         "added": state.added,
         "tally": [_packed(leaf) for leaf in state.tally],
         "memory": [_packed(leaf) for leaf in state.memory],
-        "rng": arrays.rng_state(state.rng),
+        "rng": state.stream,
         "decisions": {k: _packed(v) for k, v in state.decisions.columns().items()},
         "pending": [[number, expires] for number, expires in state.pending.items()],
         "retired": sorted(state.retired),

@@ -7,8 +7,10 @@ import numpy as np
 
 from ossb.arm_sets.table import ArmTable
 from ossb.campaigns import arrays
+from ossb.campaigns.arrays import Memory
 from ossb.campaigns.events import FORMATS, KINDS, Event
 from ossb.campaigns.ledger import EXPIRED, PENDING, TOLD, VOIDED, Decisions, value_of
+from ossb.campaigns.working import Live, Mark, Repeat, moved
 from ossb.errors import InputError
 from ossb.instances import from_dict
 from ossb.tally import Decision, Tally, decide, empty_tally, observe
@@ -47,10 +49,19 @@ class State:
         else:
             self.reveals = instance.showing()
             self.tally = empty_tally(instance.component_count(), len(self.reveals))
-        self.memory = arrays.unpacked(content["memory"])  # of the policy on the arms not retired
-        self.asides: dict[tuple[int, ...] | None, list[np.ndarray]] = {}  # by arms left out
+        self.format = int(content["format"])
+        self.memory = Memory(arrays.unpacked(content["memory"]))  # of the policy on the arms not
+        # retired, as an event last held it
+        self.repeats: list[Repeat] = []  # asks since then that changed it, see ``working``
+        self.then: Tally | None = None  # at the newest of them
+        self.asks = 0  # since then, on all those arms
+        self.asides: dict[tuple[int, ...] | None, Memory] = {}  # by arms left out
+        self.live: Live | None = None  # the memory itself, where it is at hand: no part of a fold
+        self.mark: Mark | None = None  # it was this after an event: no part either
+        self.labour = 0.0  # seconds that the policy took since the memory was kept: no part either
         self.rng = np.random.Generator(np.random.PCG64(0))
-        arrays.set_rng_state(self.rng, content["rng"])
+        self.stream: list[str] = content["rng"]  # where it stands
+        arrays.set_rng_state(self.rng, self.stream)
         self.decisions = Decisions(created.digest)
         self.pending: dict[int, float] = {}  # decision -> when its lease ends
         self.soonest = NEVER  # no lease ends before
@@ -79,20 +90,42 @@ class State:
         self.meet(content.get("met", ()))
         for arm, phase in content["decisions"]:
             self.enter(Decision(arm, phase), event.time, expires)
-        aside = tuple(content["aside"]) if "aside" in content else None
-        held = self.memory if aside is None else self.asides.get(aside, [])
-        if "whole" in content:
-            held = arrays.unpacked(content["whole"])
-        arrays.apply(held, content.get("memory", []))
-        self.hold(aside, held)
+        if "aside" not in content:
+            self.live = None
+        self.take_up(event.digest, content)
         if "rng" in content:
-            arrays.set_rng_state(self.rng, content["rng"])
+            arrays.set_rng_state(self.rng, self.stream)
 
-    def hold(self, aside: tuple[int, ...] | None, memory: list[np.ndarray]) -> None:
-        """Keep a policy's memory: of the usual arms, or of those with some more left out."""
-        if aside is None:
-            self.memory = memory
-            return
+    def take_up(self, digest: str, content: dict[str, Any]) -> None:
+        """What an ask, whose decisions are entered, changed in a policy's memory and its stream."""
+        aside = tuple(content["aside"]) if "aside" in content else None
+        held = self.memory if aside is None else self.asides.get(aside, Memory(()))
+        changed = content.get("memory", [])
+        if "whole" in content:
+            held = Memory(arrays.unpacked(content["whole"]))
+        if isinstance(changed, str):
+            arrays.differ(held.words, changed)
+        else:
+            arrays.apply(held, changed)
+        if aside is not None:
+            self._hold(aside, held)
+        elif "whole" in content or changed:
+            self._hold_usual(held)
+        else:
+            self.asks += 1
+            if "repeat" in content:
+                changes = moved(self.tally, self.then)
+                self.repeats.append(Repeat(digest, content["decisions"], self.stream, changes))
+                self.then = Tally(*(leaf.copy() for leaf in self.tally))
+        self.stream = content.get("rng", self.stream)
+
+    def _hold_usual(self, memory: Memory) -> None:
+        """The policy's memory is this, and no ask need be made again."""
+        self.memory, self.repeats, self.then, self.asks = memory, [], None, 0
+        self.labour = 0.0
+
+    def _hold(self, aside: tuple[int, ...], memory: Memory) -> None:
+        """Keep a policy's memory of the usual arms with some more left out."""
         self.asides.pop(aside, None)
         self.asides[aside] = memory  # the newest last
         if len(self.asides) > ASIDES:
@@ -100,8 +133,12 @@ class State:
 
     def forget(self) -> None:
         """Let a policy begin with a fresh memory."""
-        self.memory = []
+        self._begin(Memory(()))
+
+    def _begin(self, memory: Memory) -> None:
+        self.live = None
         self.asides.clear()
+        self._hold_usual(memory)
 
     def meet(self, arms: Sequence[Sequence[int]]) -> None:
         """Number arms that are not listed, in their order."""
@@ -196,14 +233,12 @@ class State:
         self.tally.phases[:] = old.phases
         self.tally.clock[:] = old.clock
         self.decisions.renumber(arms)
-        self.asides.clear()
-        self.memory = arrays.unpacked(content["memory"])
+        self._begin(Memory(arrays.unpacked(content["memory"])))
         self.added += 1
 
     def _arm_retired(self, event: Event, content: dict[str, Any]) -> None:
         self.retired.add(int(content["arm"]))
-        self.asides.clear()
-        self.memory = arrays.unpacked(content["memory"])
+        self._begin(Memory(arrays.unpacked(content["memory"])))
 
     def _closed(self, event: Event, content: dict[str, Any]) -> None:
         self.closed = True
