@@ -5,12 +5,12 @@ oracle, a function from rates to the divergences at its least told alternatives,
 """
 
 import numpy as np
-from scipy.optimize import linprog, minimize_scalar
+from scipy.optimize import linprog
 
 ROUNDS = 400
 
 
-def least_cost(prices, oracle, gap=1e-7):
+def least_cost(prices, oracle, gap=1e-6):
     """The interval that holds the value, once it is as narrow as asked or no longer narrows."""
     prices = np.asarray(prices, dtype=float)
     rows = []
@@ -38,31 +38,18 @@ def least_cost(prices, oracle, gap=1e-7):
     return lower, best
 
 
-def level_oracle(kl, means, moves):
-    """Alternatives of one level each: ``moves(arm, level)`` are all means of one arm's alternative.
-
-    In the sign that maximises; ``moves`` is None for arms without an alternative.
-    """
-    best = int(np.argmax(means))
+def pair_oracle(kl, means, best):
+    """Alternatives of independent arms: one arm and the best one at their common mean."""
 
     def oracle(rates):
         rows = []
         for arm in range(len(means)):
-            if arm == best or moves(arm, means[best]) is None:
-                continue
-
-            def row(level, arm=arm):
-                pairs = zip(means, moves(arm, level), strict=True)
-                return np.array([kl(float(p), float(q)) for p, q in pairs])
-
-            low, high = float(means[arm]), float(means[best])
-            found = minimize_scalar(
-                lambda level: float(row(level) @ rates),
-                bounds=(low, high),
-                method="bounded",
-                options={"xatol": 1e-12 * (high - low)},
-            )
-            rows.append(row(found.x))
+            if arm != best:
+                both = [arm, best]
+                level = float(rates[both] @ means[both] / rates[both].sum())
+                row = np.zeros(len(means))
+                row[both] = [kl(float(means[x]), level) for x in both]
+                rows.append(row)
         return np.array(rows)
 
     return oracle

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ossb
-from cutting_planes import least_cost, level_oracle
+from cutting_planes import least_cost, pair_oracle
 from ossb import certificates
 from ossb.errors import InputError
 from ossb.graves_lai.pairs import pair_rates
@@ -39,26 +39,92 @@ def test_characteristic_times_of_garivier_and_kaufmann(theta, time, weights):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_independent_arms_agree_with_cutting_planes(family, goal):
     rng = np.random.default_rng(7)
-    for _ in range(4):
+    for _ in range(3):
         instance = classical(rng, family, goal)
         prices = rng.uniform(0.2, 3.0, instance.n_arms)
 
-        def moves(arm, level, instance=instance):
-            means = np.array(instance.rewards)
-            means[[arm, instance.best]] = level
-            return means
-
         answer = ossb.bound(instance, cost=prices.tolist())
-        oracle = level_oracle(instance.family.kl, instance.rewards, moves)
+        oracle = pair_oracle(instance.family.kl, instance.rewards, instance.best)
         lower, upper = least_cost(prices, oracle)
         assert lower * (1 - 1e-6) <= answer.value <= upper * (1 + 1e-6)
         assert answer.verify().valid
 
 
+DUELS = [[0.5, 0.6, 0.7, 0.8], [0.4, 0.5, 0.9, 0.3], [0.3, 0.1, 0.5, 0.6], [0.2, 0.7, 0.4, 0.5]]
+SETS = [[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 0, 1, 1]]
+
+
 def every(rng):
-    """An instance of each structure that has other costs, with the cost of a sample."""
+    """An instance of each structure, and of each way in which one is solved."""
     yield classical(rng, "bernoulli", "maximize")
     yield classical(rng, "poisson", "minimize")
+    yield ossb.Dueling(preferences=DUELS)
+    rows = rng.uniform(0.1, 0.9, (5, 3))
+    rows[1:3, np.argmax(rows[0])] = rows[0].max()
+    yield ossb.Finite(parameters=rows, theta=rows[0], observation="bernoulli")
+    arms, phi = rng.normal(size=(8, 3)), rng.normal(size=3)
+    yield ossb.Linear(arms=arms, phi=phi, sigma=0.3, goal="minimize")
+    yield ossb.GeneralizedLinear(arms=arms, phi=phi, link="logistic", observes="index")
+    phi = rng.uniform(0.2, 0.8, 5)
+    yield ossb.Combinatorial(feedback="bandit", arms=SETS, phi=phi)
+    yield ossb.Polytope(A=[[0, 1, -1], [1, 0, -1]], b=[0.4, 0.9], theta=[0.8, 0.5, 0.3])
+    pieces = [{"A": [[1, -1, 0], [0, -1, 1]], "b": [0, 0]}]
+    pieces.append({"A": [[-1, 1, 0], [0, 1, -1]], "b": [0, 0]})
+    yield ossb.Union(pieces=pieces, theta=[0.3, 0.6, 0.5], observation="bernoulli")
+
+
+def linear_oracle(arms, best, gaps):
+    """Alternatives of linear arms: rows ½⟨δ, x⟩² at the least told δ with ⟨δ, x_j − x_b⟩ = Δ_j."""
+
+    def oracle(rates):
+        inverse = np.linalg.pinv(arms.T @ (rates[:, None] * arms))
+        rows = []
+        for j in range(len(arms)):
+            if j != best:
+                apart = arms[j] - arms[best]
+                image = inverse @ apart
+                rows.append(0.5 * (arms @ image * (gaps[j] / (apart @ image))) ** 2)
+        return np.array(rows)
+
+    return oracle
+
+
+@pytest.mark.parametrize("trial", range(5))
+def test_linear_arms_agree_with_cutting_planes(trial):
+    rng = np.random.default_rng(trial)
+    arms, phi = rng.normal(size=(7 + trial, 2 + trial % 3)), rng.normal(size=2 + trial % 3)
+    instance = ossb.Linear(arms=arms, phi=phi)
+    prices = rng.uniform(0.2, 3.0, len(arms))
+    answer = ossb.bound(instance, cost=prices.tolist())
+    oracle = linear_oracle(arms, instance.best, instance.gaps)
+    lower, upper = least_cost(prices, oracle, 1e-6)
+    assert lower * (1 - 1e-6) <= answer.value <= upper * (1 + 1e-6)
+
+
+def as_polytopes(rng):
+    """Instances beside the same ones in the general form."""
+    theta = rng.uniform(0.1, 0.9, 4)
+    for family in ("gaussian", "bernoulli", "poisson"):
+        keys = {"theta": theta, "observation": family}
+        yield ossb.Classical(**keys), ossb.Polytope(A=np.zeros((0, 4)), b=[], **keys)
+    arms, phi = rng.normal(size=(6, 2)), rng.normal(size=2)
+    general = ossb.Polytope(A=np.zeros((0, 2)), b=[], means=arms, theta=phi)
+    yield ossb.Linear(arms=arms, phi=phi), general
+
+
+@pytest.mark.parametrize("cost", ["samples", 0.2])
+def test_every_structure_agrees_with_its_general_form(cost):
+    for instance, general in as_polytopes(np.random.default_rng(9)):
+        value = ossb.bound(instance, cost=cost).value
+        assert value == pytest.approx(ossb.bound(general, cost=cost).value, rel=2e-6)
+
+
+def test_a_finite_set_is_told_by_the_best_arm_too():
+    both = [[0.5, 0.4], [0.3, 0.4]]
+    instance = ossb.Finite(parameters=both, theta=both[0], observation="gaussian")
+    assert ossb.bound(instance).value == 0.0  # plays of the best arm are free, and tell
+    assert ossb.bound(instance, cost="samples").value == pytest.approx(2 / 0.2**2)
+    assert ossb.bound(instance, cost=[3.0, 1.0]).value == pytest.approx(6 / 0.2**2)
 
 
 @pytest.mark.parametrize("cost", ["samples", 0.3, "prices", "free"])
@@ -68,7 +134,7 @@ def test_certificates_are_checked_from_their_file(cost, tmp_path):
         given = cost
         if cost in ("prices", "free"):
             given = rng.uniform(0.5, 2.0, instance.n_arms)
-            if cost == "free":
+            if cost == "free":  # that the winner is better than itself tells nothing anyway
                 given[instance.position(instance.best_arm())] = 0.0
             given = given.tolist()
         answer = ossb.bound(instance, cost=given)
@@ -78,6 +144,8 @@ def test_certificates_are_checked_from_their_file(cost, tmp_path):
         assert report.valid, (instance, report.problems)
         assert read.cost == answer.cost
         assert read.value == answer.value
+        if answer.value == 0.0:
+            continue
         # of another cost, or claimed lower, it proves nothing
         content = json.loads(path.read_text())
         entry = content["bounds"][0]
@@ -90,9 +158,10 @@ def test_certificates_are_checked_from_their_file(cost, tmp_path):
             assert not report.valid
 
 
-def test_the_frontier_is_concave_in_the_price_of_a_sample_and_ends_at_both():
+@pytest.mark.parametrize("number", range(len(list(every(np.random.default_rng(4))))))
+def test_the_frontier_is_concave_in_the_price_of_a_sample_and_ends_at_both(number):
     rng = np.random.default_rng(4)
-    for instance in every(rng):
+    for instance in list(every(rng))[number : number + 1]:
         regret, time = ossb.bound(instance).value, ossb.bound(instance, cost="samples").value
         at = np.geomspace(1e-4, 1e6, 11)
         answers = [ossb.bound(instance, cost=float(c)) for c in at]
@@ -104,7 +173,7 @@ def test_the_frontier_is_concave_in_the_price_of_a_sample_and_ends_at_both():
         assert (lengths[1:-1] <= slopes[:-1] * (1 + 1e-4)).all()
         assert (lengths[1:-1] >= slopes[1:] * (1 - 1e-4)).all()
         assert values[-1] / at[-1] == pytest.approx(time, rel=1e-4)
-        assert regret * (1 - 1e-6) <= values[0] <= regret * 1.5
+        assert regret * (1 - 1e-6) <= values[0] <= regret * 1.5 + 1e-3
         assert ossb.bound(instance, cost=0).value == regret
 
 

@@ -70,6 +70,14 @@ class Cost:
         price = self.price[place] if isinstance(self.price, tuple) else self.price
         return self.share * gap + price
 
+    def rational(self, gap: Any, place: int) -> Any:
+        """κ of the arm at a place of the list, whose gap is a rational number."""
+        from flint import fmpq
+
+        price = self.price[place] if isinstance(self.price, tuple) else self.price
+        share = fmpq(1) if self.share > 0.0 else fmpq(0)
+        return share * gap + fmpq(*float(price).as_integer_ratio())
+
     def exact(self, gap: Ball, place: int) -> Ball:
         """κ of the arm at a place of the list, whose gap is known exactly."""
         from flint import arb

@@ -26,6 +26,7 @@ from ossb import fields as read
 from ossb.arm_sets import ARM_SETS
 from ossb.errors import InputError
 from ossb.families import FAMILIES, check_means
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.linear import LinearModel, linear_model
 from ossb.models.semi_bandit import SemiBanditModel, semi_bandit_model
@@ -231,6 +232,9 @@ class Combinatorial(Instance):
 
     def solve(self, gap: float) -> Bound:
         return self.case.solve(gap)
+
+    def priced(self, cost: Cost) -> Any:
+        return self.case.priced(cost)
 
     def exact_gap(self, arm: Arm) -> Ball:
         return self.case.exact_gap(arm)

@@ -9,6 +9,7 @@ import numpy as np
 from ossb.errors import InputError
 from ossb.families import Family
 from ossb.graves_lai import linear, semi_bandit
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
 from ossb.graves_lai.semi_bandit.gaussian_items import NO_CONSTRAINT
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
@@ -16,6 +17,7 @@ from ossb.graves_lai.semi_bandit.multiplier import best_multiplier
 from ossb.graves_lai.semi_bandit.solution import gaps_to, informations, item_weights, movable
 from ossb.graves_lai.semi_bandit.units import Units, units_of
 from ossb.structures.base import TIE, Bound, Instance, clear_best, refuse_twins
+from ossb.structures.priced_linear import PricedLinear
 
 
 class Case(Protocol):
@@ -27,6 +29,8 @@ class Case(Protocol):
     def gap_of(self, arm: Arm) -> float: ...
 
     def solve(self, gap: float) -> Bound: ...
+
+    def priced(self, cost: Cost) -> Any: ...
 
     def exact_gap(self, arm: Arm) -> Ball: ...
 
@@ -127,6 +131,9 @@ class ListedSemiBandit(_Listed):
                 Alternative(int(arm), sign * parameter, sign * witness, float(weight))
             )
         return Bound(self.instance, min(found.lower, upper), upper, support, alternatives)
+
+    def priced(self, cost: Cost) -> Any:
+        raise InputError("cost", "be regret for semi_bandit feedback", cost.plain)
 
     def moved(self, arm: int) -> np.ndarray:
         """The items whose means a confusing parameter of this arm may raise."""
@@ -230,6 +237,9 @@ class ListedBandit(_Listed):
             alternatives.append(Alternative(int(arm), step, 2.0 * step, weight, relative=True))
         support = self.support_of(found.rates)
         return Bound(self.instance, found.lower, found.upper, support, alternatives)
+
+    def priced(self, cost: Cost) -> PricedLinear:
+        return PricedLinear(self.instance, cost, self.arms, self.instance.phi, self.gaps)
 
     @property
     def frame(self) -> Any:

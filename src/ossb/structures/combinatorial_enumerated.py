@@ -14,9 +14,11 @@ import numpy as np
 from ossb import fields as read
 from ossb.arm_sets.base import indicator
 from ossb.errors import InputError
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.structures.base import Bound
 from ossb.structures.combinatorial_cases import ListedBandit, refuse_ties
+from ossb.structures.priced_linear import PricedEnumerated
 
 MOST_ARMS = 20_000
 
@@ -70,6 +72,9 @@ class EnumeratedBandit:
                 for alternative in found.alternatives
             ],
         )
+
+    def priced(self, cost: Cost) -> PricedEnumerated:
+        return PricedEnumerated(self.instance, cost, self)
 
     def exact_gap(self, arm: Arm) -> Ball:
         return self.listed.exact_gap(self.place_of(arm))

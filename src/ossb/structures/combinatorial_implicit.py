@@ -12,6 +12,7 @@ import numpy as np
 
 from ossb import fields as read
 from ossb.errors import InputError
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.graves_lai.semi_bandit.implicit import solve_implicit
 from ossb.graves_lai.semi_bandit.implicit_solution import ImplicitSolution, Items, heaviest_ratio
@@ -83,6 +84,9 @@ class ImplicitSemiBandit:
         from ossb.graves_lai.exact.sets import of_matchings, of_paths  # loads flint
 
         return of_paths if self.instance.arm_set == "paths" else of_matchings
+
+    def priced(self, cost: Cost) -> Any:
+        raise InputError("cost", "be regret for semi_bandit feedback", cost.plain)
 
     def exact_gap(self, arm: Arm) -> Ball:
         return self.truth.gap(self.checked(arm))

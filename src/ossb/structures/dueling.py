@@ -14,10 +14,12 @@ import numpy as np
 from ossb import fields as read
 from ossb.errors import InputError
 from ossb.families.bernoulli import bernoulli_kl
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.duels import cheapest_opponent, duel_regret, pair_position
 from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
 from ossb.models.dueling import DuelingModel
 from ossb.structures.base import TIE, Bound, Instance
+from ossb.structures.priced_lists import PricedDuels
 
 SUM_TOLERANCE = 1e-9  # preferences are often printed with a few digits: p_ij + p_ji = 1 to this
 
@@ -143,6 +145,9 @@ class Dueling(Instance):
         """Minus the regret of each pair: all that the duels determine."""
         return -self.gaps
 
+    def priced(self, cost: Cost) -> PricedDuels:
+        return PricedDuels(self, cost)
+
     def model(self) -> DuelingModel:
         """The structure as policies see it."""
         return DuelingModel(
@@ -172,12 +177,12 @@ class Dueling(Instance):
             rate = 1.0 / bernoulli_kl(float(p[i, j]), 0.5)
             weight = rate * float(duel_regret(p, best, i, j))
             support.append(((min(i, j), max(i, j)), rate))
-            even, strict = self._raised(i, 0.5), self._raised(i, 0.5 + 0.25 * (0.5 - p[i, best]))
+            even, strict = self.raised(i, 0.5), self.raised(i, 0.5 + 0.25 * (0.5 - p[i, best]))
             alternatives.append(Alternative((i, i), even, strict, weight))
         value = float(sum(alternative.weight for alternative in alternatives))
         return Bound(self, value, value, sorted(support), alternatives)
 
-    def _raised(self, item: int, level: float) -> np.ndarray:
+    def raised(self, item: int, level: float) -> np.ndarray:
         """Preferences under which ``item`` beats everybody with at least ``level``."""
         table = np.array(self.preferences)
         share = level if self.sign > 0 else 1.0 - level
@@ -211,14 +216,14 @@ class Dueling(Instance):
         return float(self.gaps.sum())
 
     @cached_property
-    def _duels(self) -> Any:
+    def duels(self) -> Any:
         """The table as proofs see it."""
         from ossb.graves_lai.exact.duels import Duels  # loads flint
 
         return Duels(np.asarray(self.preferences), self.best_item, self.sign)
 
     def exact_gap(self, arm: Arm) -> Ball:
-        return self._duels.gap(self._pair(arm))
+        return self.duels.gap(self._pair(arm))
 
     def exact_confusing(self, alternative: Alternative) -> np.ndarray:
         from ossb.graves_lai.exact.duels import confusing  # loads flint
@@ -226,14 +231,14 @@ class Dueling(Instance):
         item, same = self._pair(alternative.arm)
         if item != same:
             raise ProofError(".arm: must be a pair (i, i), of the item that becomes the best")
-        return confusing(self._duels, alternative, item, SUM_TOLERANCE)
+        return confusing(self.duels, alternative, item, SUM_TOLERANCE)
 
     def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
         from ossb.graves_lai.exact.duels import heaviest  # loads flint
 
-        return heaviest(self._duels, confusing, weights, self._duels.gap)
+        return heaviest(self.duels, confusing, weights, self.duels.gap)
 
     def exact_information(self, support: Support, multipliers: Any) -> Ball:
         from ossb.graves_lai.exact.duels import information  # loads flint
 
-        return information(self._duels, [(self._pair(arm), rate) for arm, rate in support])
+        return information(self.duels, [(self._pair(arm), rate) for arm, rate in support])

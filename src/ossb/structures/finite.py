@@ -16,6 +16,7 @@ import numpy as np
 from ossb import fields as read
 from ossb.errors import InputError
 from ossb.families import FAMILIES, check_means
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.generic.following import MARGIN, Held
 from ossb.graves_lai.generic.listed_cuts import solve_listed
 from ossb.graves_lai.independent import divergences
@@ -23,6 +24,7 @@ from ossb.graves_lai.proof import Alternative, Ball, Support
 from ossb.models.finite import FiniteModel
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
+from ossb.structures.priced_lists import PricedFinite
 
 MEMBER = 1e-9  # how near a listed parameter the true one must be, relative to its size
 AGREES = 1e-12  # relative to the largest: means this close are the same to policies
@@ -107,6 +109,9 @@ class Finite(MeanVector):
         parameter = np.array(self.parameters[k])
         arm = int(np.argmax(self.sign * parameter))
         return Alternative(arm, parameter, parameter, weight, k)
+
+    def priced(self, cost: Cost) -> PricedFinite:
+        return PricedFinite(self, cost)
 
     def opening(self) -> float:
         return OPENING * self.n_arms

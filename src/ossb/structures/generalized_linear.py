@@ -16,6 +16,7 @@ import numpy as np
 
 from ossb import fields as read
 from ossb.errors import InputError
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.glm import certificate, solution
 from ossb.graves_lai.glm.links import IDENTITY, LARGEST, LINKS
 from ossb.graves_lai.linear import solution as linear
@@ -23,6 +24,7 @@ from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.glm import GlmModel, glm_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.listed import ListedArms
+from ossb.structures.priced_linear import PricedLinear
 
 if TYPE_CHECKING:
     from ossb.graves_lai.exact.linear import Frame
@@ -133,6 +135,12 @@ class GeneralizedLinear(ListedArms):
     def components(self) -> np.ndarray:
         """What plays of each arm show on average: the index, or the reward."""
         return self.sign * self.index if self.observes == "index" else self.rewards
+
+    def priced(self, cost: Cost) -> PricedLinear:
+        if self._observed_link != IDENTITY:
+            raise InputError("cost", "be regret where observes = 'reward'", cost.plain)
+        margins = np.abs(self.index - self.index[self.best])
+        return PricedLinear(self, cost, self.arms, self.phi, margins)
 
     def model(self) -> GlmModel:
         """The structure as policies see it."""

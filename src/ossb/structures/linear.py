@@ -17,6 +17,7 @@ import numpy as np
 from ossb import fields as read
 from ossb import garbage
 from ossb.errors import InputError
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.linear import solve
 from ossb.graves_lai.linear.answer import LEFT, N_RATES, PROVED
 from ossb.graves_lai.linear.certificate import feasible_scale
@@ -26,6 +27,7 @@ from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.linear import LinearModel, linear_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.listed import ListedArms
+from ossb.structures.priced_linear import PricedLinear
 
 if TYPE_CHECKING:
     from ossb.graves_lai.exact.linear import Frame
@@ -85,6 +87,9 @@ class Linear(ListedArms):
         leader = int(np.argmax(self.rewards))
         refuse_twins(self, self.arms, leader)
         return clear_best(self, self.rewards)
+
+    def priced(self, cost: Cost) -> PricedLinear:
+        return PricedLinear(self, cost, self.arms, self.phi, self.gaps)
 
     def model(self) -> LinearModel:
         """The structure as policies see it."""

@@ -12,8 +12,10 @@ import numpy as np
 
 from ossb import fields as read
 from ossb.errors import InputError
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.generic.piece import Piece
 from ossb.structures.piecewise import CONVEX, MEMBER, Piecewise, read_piece, violation
+from ossb.structures.priced_pieces import PricedPieces
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -66,6 +68,9 @@ class Polytope(Piecewise):
             relation = "≤ b" if rows_of == "A" else "= b_eq"
             must = f"satisfy {rows_of} λ {relation}: row {row} is off by {amount:.3g}"
             raise InputError("theta", must, self.theta.tolist())
+
+    def priced(self, cost: Cost) -> PricedPieces:
+        return PricedPieces(self, cost)
 
     @cached_property
     def polytopes(self) -> tuple[Piece, ...]:

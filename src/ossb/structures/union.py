@@ -12,9 +12,11 @@ import numpy as np
 
 from ossb import fields as read
 from ossb.errors import InputError
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.generic.piece import Piece
 from ossb.structures.piecewise import CONVEX, MEMBER, Piecewise, read_piece, violation
 from ossb.structures.polytope import known_size
+from ossb.structures.priced_pieces import PricedPieces
 
 KEYS = ("A", "b", "A_eq", "b_eq", "rewards")
 
@@ -91,6 +93,9 @@ class Union(Piecewise):
             if amounts[k][0] <= 0 and moved > MEMBER * scale:
                 must = f"have one reward: pieces[{near}] and pieces[{k}] hold it and differ"
                 raise InputError("theta", must, self.theta.tolist())
+
+    def priced(self, cost: Cost) -> PricedPieces:
+        return PricedPieces(self, cost)
 
     @cached_property
     def polytopes(self) -> tuple[Piece, ...]:

@@ -39,14 +39,19 @@ class Frame:
         Features, one row an arm, and the parameter.
     best
         The best arm: the one of largest ``sign`` ⟨φ, x⟩.
+    free
+        Whether its plays are free, and directions orthogonal to it; else an arm x is told by what
+        δ says of x − x*, and plays of x* count as all others.
 
     Where the arms' parts across x* have rank r, and with x* itself span less than all of the
     space, Θ is φ plus the span of x* and of r arms, those that pivoting picks.  Rounding alone
     would let parameters move outside of what the arms are meant to show.
     """
 
-    def __init__(self, arms: np.ndarray, phi: np.ndarray, best: int, sign: float) -> None:
-        self.arms, self.phi, self.best, self.sign = arms, phi, best, sign
+    def __init__(
+        self, arms: np.ndarray, phi: np.ndarray, best: int, sign: float, free: bool = True
+    ) -> None:
+        self.arms, self.phi, self.best, self.sign, self.free = arms, phi, best, sign, free
         n_arms, self.dimension = arms.shape
         self.balls = arb_mat(n_arms, self.dimension, arms.ravel().tolist())
         self.values = (self.balls * column([arb(entry) for entry in phi])).entries()
@@ -72,11 +77,23 @@ class Frame:
         return arb_mat(len(rows), self.dimension, self.arms[rows].ravel().tolist())
 
     def moves(self) -> bool:
-        """Whether any parameter is confusing: not all arms are parallel to the best one."""
-        return self.across.shape[1] > 0
+        """Whether any parameter is confusing: not all arms are parallel to a free best one."""
+        return not self.free or self.across.shape[1] > 0
+
+    def counts(self, arm: int) -> bool:
+        """Whether plays of an arm count: those of a free best arm tell nothing new."""
+        return not self.free or arm != self.best
+
+    @cached_property
+    def apart(self) -> arb_mat:
+        """What tells each arm from the best one, in coordinates: x, or x − x*."""
+        if self.free:
+            return self.coordinates
+        rows = self.coordinates.tolist()
+        return arb_mat([[a - b for a, b in zip(row, rows[self.best], strict=True)] for row in rows])
 
     def direction(self, numbers: np.ndarray, relative: bool) -> Vector:
-        """δ − x* ⟨δ, x*⟩/⟨x*, x*⟩ of what a certificate holds, in the span of the arms."""
+        """δ − x* ⟨δ, x*⟩/⟨x*, x*⟩, or δ, of what a certificate holds, in the span of the arms."""
         if numbers.shape != self.phi.shape:
             raise ProofError(f": parameters must have the shape {list(self.phi.shape)}")
         delta = [arb(entry) for entry in numbers]
@@ -86,7 +103,7 @@ class Frame:
             gram = self.basis * self.basis.transpose()
             along = gram.solve(self.basis * column(delta))
             delta = (self.basis.transpose() * along).entries()
-        if not self.arms[self.best].any():
+        if not self.free or not self.arms[self.best].any():
             return delta
         share = dot(delta, self.top) / self.length
         return [a - share * b for a, b in zip(delta, self.top, strict=True)]
@@ -96,6 +113,8 @@ class Frame:
         if not self.moves():
             raise ProofError(".parameter: all arms are parallel, and nothing is confusing")
         mine = [arb(entry) for entry in self.arms[arm]]
+        if not self.free:
+            mine = [a - b for a, b in zip(mine, self.top, strict=True)]
         delta = self.direction(alternative.parameter, alternative.relative)
         gain = arb(self.sign) * dot(delta, mine)
         if not gain > 0:
@@ -120,7 +139,7 @@ class Frame:
     def inverse(self, weights: dict[int, arb]) -> arb_mat | None:
         """M with xᵀ M x = max ⟨δ, x⟩² over ⟨δ, x*⟩ = 0, Σ_y weights_y ⟨δ, y⟩² ≤ 1.
 
-        In coordinates; None where some direction has no weight.
+        In coordinates; None where some direction has no weight.  Where x* is not free, δ is any.
         """
         arms, size, played = self.coordinates, self.coordinates.ncols(), sorted(weights)
         if not played:
@@ -130,7 +149,7 @@ class Frame:
         weighed = [[weights[arm] * entry for entry in row] for arm, row in pairs]
         gram = arb_mat(rows).transpose() * arb_mat(weighed)
         bordered = [[gram[i, j] for j in range(size)] for i in range(size)]
-        if self.arms[self.best].any():
+        if self.free and self.arms[self.best].any():
             top = [arms[self.best, i] for i in range(size)]
             bordered = [[*row, edge] for row, edge in zip(bordered, top, strict=True)]
             bordered.append([*top, arb(0)])
@@ -146,14 +165,22 @@ class Frame:
         return [dot(row, image) for row, image in images]
 
 
-_frames: "WeakKeyDictionary[Any, Frame]" = WeakKeyDictionary()
+_frames: "WeakKeyDictionary[Any, dict[bool, Frame]]" = WeakKeyDictionary()
 
 
-def frame_of(instance: Any, arms: np.ndarray, phi: np.ndarray, best: int, sign: float) -> Frame:
+def frame_of(
+    instance: Any,
+    arms: np.ndarray,
+    phi: np.ndarray,
+    best: int,
+    sign: float,
+    free: bool = True,
+) -> Frame:
     """The frame of an instance, kept as long as that is: balls are not part of it."""
-    if instance not in _frames:
-        _frames[instance] = Frame(arms, phi, best, sign)
-    return _frames[instance]
+    kept = _frames.setdefault(instance, {})
+    if free not in kept:
+        kept[free] = Frame(arms, phi, best, sign, free)
+    return kept[free]
 
 
 def variance(sigma: float) -> arb:
@@ -165,10 +192,10 @@ def information(frame: Frame, rates: dict[int, arb], variance: arb) -> arb:
     """1 / max over x of 2σ² q_x / m_x²."""
     if len(frame.margins) == 1 or not frame.moves():
         return INFINITE
-    form = frame.inverse({arm: r for arm, r in rates.items() if arm != frame.best and r > 0})
+    form = frame.inverse({arm: r for arm, r in rates.items() if frame.counts(arm) and r > 0})
     if form is None:
         return arb(0)
-    spread = frame.forms(frame.coordinates, form)
+    spread = frame.forms(frame.apart, form)
     others = [x for x in range(len(spread)) if x != frame.best]
     asked = greatest(spread[x] / frame.margins[x] ** 2 for x in others)
     return 1 / (2 * variance * asked)
@@ -178,17 +205,18 @@ def heaviest(
     frame: Frame,
     confusing: Sequence[Confusing],
     weights: Sequence[float],
-    gaps: Sequence[arb],
+    costs: Sequence[arb],
     variance: arb,
 ) -> arb:
-    """Maximum over x ≠ x* of Σ_k weights[k] ⟨δ′_k, x⟩²/2σ² / Δ_x."""
+    """Maximum over x of Σ_k weights[k] ⟨δ′_k, x⟩²/2σ² / κ_x, over x ≠ x* if that is free."""
     rows = [one.direction for one in confusing]
     pairs = zip(rows, map(arb, weights), strict=True)
     weighed = [[weight * entry for entry in row] for row, weight in pairs]
     form = arb_mat(rows).transpose() * arb_mat(weighed)
     loads = frame.forms(frame.balls, form)
-    others = [x for x in range(len(loads)) if x != frame.best]
-    return greatest(loads[x] / gaps[x] for x in others) / (2 * variance)
+    return greatest(load / costs[x] for x, load in enumerate(loads) if frame.counts(x)) / (
+        2 * variance
+    )
 
 
 def pivots(across: np.ndarray) -> list[int]:

@@ -49,7 +49,7 @@ class ExactProgram:
     home
         The piece that holds θ, and is widened to hold it.
     gaps
-        Δ(x), where it is not what rewards lack.
+        Δ(x), or what else a play costs, where it is not what rewards lack.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class ExactProgram:
         theta: np.ndarray,
         best: int,
         home: int,
-        gaps: np.ndarray | None = None,
+        gaps: np.ndarray | list[fmpq] | None = None,
     ) -> None:
         self.conjugate, self.best, self.home = conjugate, best, home
         self.size = int(theta.size)
@@ -70,7 +70,7 @@ class ExactProgram:
         self.shown = [bool(one) for one in reveals[best] > 0]
         self.reveals = [[int(k) for k in np.flatnonzero(row)] for row in reveals]
         self._pieces = pieces
-        self._gaps = None if gaps is None else rationals(gaps)
+        self._gaps = rationals(gaps) if isinstance(gaps, np.ndarray) else gaps
         self._read: dict[int, ExactPiece] = {}
         self._walls: dict[int, Walls] = {}
         for arm in range(self.n_arms):

@@ -8,6 +8,7 @@ from ossb.errors import InputError
 from ossb.graves_lai.linear.certificate import (
     complement,
     lower_bound,
+    refuse_extremes,
     refuse_nearly_parallel,
     scale_in,
 )
@@ -70,6 +71,18 @@ def solve(
     costs = np.array(costs, np.float64)
     margins = np.array(margins, np.float64)
     check(arms, best, costs, margins, gap)
+    return _solved(arms, best, costs, margins, gap, compiled)
+
+
+def _solved(
+    arms: np.ndarray,
+    best: int,
+    costs: np.ndarray,
+    margins: np.ndarray,
+    gap: float,
+    compiled: bool | None = None,
+) -> LinearSolution:
+    """The solution; an arm of endless cost is told apart only, one of endless margin played only."""
     memory, margin_unit = posed(arms, best, costs, margins)
     if compiled is None and interpreted_seconds(memory) > PATIENCE:
         compiled = True
@@ -84,6 +97,36 @@ def solve(
     return certified(arms, best, costs, margins, margin_unit, memory, gap)
 
 
+def solve_apart(
+    played: np.ndarray,
+    told: np.ndarray,
+    costs: np.ndarray,
+    margins: np.ndarray,
+    gap: float = 1e-6,
+) -> LinearSolution:
+    """Minimise Σ η_x cost_x subject to 2 yᵀ V(η)⁻¹ y ≤ margin_y² for every y of ``told``.
+
+    V(η) = Σ η_x x xᵀ over ``played``: no play is free.  Rates are of the arms played; weights,
+    alternatives and directions, with ⟨δ, y⟩ = margin_y, of the rows told apart.  The same program
+    with a best arm of no features, which therefore shows nothing.
+    """
+    n_played, n_told = len(played), len(told)
+    arms = np.vstack([played, told, np.zeros((1, played.shape[1]))])
+    refuse_extremes(arms)
+    found = _solved(
+        arms,
+        n_played + n_told,
+        np.concatenate([costs, np.full(n_told, np.inf), [0.0]]),
+        np.concatenate([np.full(n_played, np.inf), margins, [0.0]]),
+        gap,
+    )
+    return found._replace(
+        rates=found.rates[:n_played],
+        weights=found.weights[n_played : n_played + n_told],
+        alternatives=found.alternatives - n_played,
+    )
+
+
 def scaled(arms: np.ndarray) -> np.ndarray:
     """The arms with entries up to 1: neither rates nor bounds depend on their common length."""
     return arms / (float(np.abs(arms).max()) or 1.0)
@@ -94,12 +137,16 @@ def posed(
 ) -> tuple[LinearMemory, float]:
     """A memory with one slot and the gaps of the problem, each in units of its largest."""
     others = np.arange(arms.shape[0]) != best
-    cost_unit = float(costs[others].max(initial=0.0)) or 1.0
-    margin_unit = float(margins[others].max(initial=0.0)) or 1.0
+    cost_unit, margin_unit = _largest(costs[others]), _largest(margins[others])
     memory = start(scaled(arms), slots=1)
     memory.work.arm[INVERSE_COST, others] = cost_unit / costs[others]
     memory.work.arm[INVERSE_MARGIN, others] = margin_unit / margins[others]
     return memory, margin_unit
+
+
+def _largest(values: np.ndarray) -> float:
+    """The largest of those that end, by which the others are measured; 1 for none."""
+    return float(values[np.isfinite(values)].max(initial=0.0)) or 1.0
 
 
 def certified(
@@ -141,7 +188,7 @@ def sparsest(
     gap: float,
 ) -> tuple[np.ndarray, float]:
     """Leave out rates that are next to nothing, as long as the gap allows it."""
-    spent = rates * costs
+    spent = rates * np.where(rates > 0.0, costs, 0.0)
     spent[best] = 0.0
     upper = float(spent.sum())
     for share in (1e-4, 1e-5, 1e-6, 1e-7, 1e-8):

@@ -19,6 +19,8 @@ from ossb.graves_lai.linear.workspace import (
     COUNT,
     GROUP_BEST,
     GROUP_CHOSEN,
+    INVERSE_COST,
+    INVERSE_MARGIN,
     MEMBER,
     ROWS,
     WORKING,
@@ -31,8 +33,13 @@ SIMILAR = 0.98 * 0.98  # squared cosine above which two new arms count as one
 
 @kernel
 def enter(kind: int, x: int, ws: Workspace) -> None:
-    """Put arm x into the working columns (kind 0) or rows (kind 1), if there is room."""
-    column, index = ws.column, ws.indices
+    """Put arm x into the working columns (kind 0) or rows (kind 1), if there is room.
+
+    One that costs endlessly is never played, and one of an endless margin never binds.
+    """
+    column, arm, index = ws.column, ws.arm, ws.indices
+    if arm[INVERSE_COST if kind == COLUMNS else INVERSE_MARGIN, x] == 0.0:
+        return
     count = index[COUNT, kind]
     if index[MEMBER + kind, x] == 0 and count < column.shape[1]:
         index[MEMBER + kind, x] = 1
