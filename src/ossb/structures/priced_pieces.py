@@ -65,6 +65,7 @@ class PricedPieces(Priced):
             self.leader,
             regret.home,
             costs,
+            None if self.is_free else self.instance.best,
         )
 
     def solve(self, gap: float) -> Bound:

@@ -50,6 +50,8 @@ class ExactProgram:
         The piece that holds θ, and is widened to hold it.
     gaps
         Δ(x), or what else a play costs, where it is not what rewards lack.
+    twin
+        An arm that earns what ``best`` does by definition: ``best`` only stands for it.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class ExactProgram:
         best: int,
         home: int,
         gaps: np.ndarray | list[fmpq] | None = None,
+        twin: int | None = None,
     ) -> None:
         self.conjugate, self.best, self.home = conjugate, best, home
         self.size = int(theta.size)
@@ -74,7 +77,7 @@ class ExactProgram:
         self._read: dict[int, ExactPiece] = {}
         self._walls: dict[int, Walls] = {}
         for arm in range(self.n_arms):
-            if arm != best and not self.need(home, arm) > 0:
+            if arm not in (best, twin) and not self.need(home, arm) > 0:
                 raise ProofError(f"instance: arm {arm} is as good as the best arm, {best}")
 
     @cached_property

@@ -82,7 +82,7 @@ def _solved(
     gap: float,
     compiled: bool | None = None,
 ) -> LinearSolution:
-    """The solution; an arm of endless cost is told apart only, one of endless margin played only."""
+    """The solution; arms of endless cost are only told apart, those of endless margin played."""
     memory, margin_unit = posed(arms, best, costs, margins)
     if compiled is None and interpreted_seconds(memory) > PATIENCE:
         compiled = True
