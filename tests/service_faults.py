@@ -64,13 +64,13 @@ class Worker(threading.Thread):
         """With several servers: what one does not answer, another does."""
         if len(clients) == 1:
             return call(clients[0])
-        from ossb.client import Unreachable
+        from ossb.errors import Unavailable
 
         deadline = time.monotonic() + 90
         while True:
             try:
                 return call(self.random.choice(clients))
-            except Unreachable:
+            except Unavailable:
                 if time.monotonic() > deadline:
                     raise
 

@@ -1,12 +1,14 @@
-"""Build the package, install it in a clean environment, and run the quick start outside the tree.
+"""Build the packages, install them in clean environments, and run the quick start outside the tree.
 
 The quick start is the README's: its ``pip`` commands, its Python programs, and its ``ossb``
-commands, with the files it shows.  Nothing of this checkout can be imported there.
+commands, with the files it shows.  Nothing of this checkout can be imported there.  The client's
+own package is tried against a service of the other, from an environment that has nothing else.
 """
 
 import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
 import tarfile
@@ -17,6 +19,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 WANTED = ("ossb/py.typed", "ossb/experiments/bundled/figure1.toml", "ossb/service/page/")
+CLIENT = "ossb_client-"
+MOST_OF_CLIENT = 100_000  # bytes
+USED = """
+from ossb_client import Client, Told, Unknown
+
+with Client("URL") as client:
+    for id_, value, expected in ((decision.id, 0, Told), ("7-x", 1, Unknown)):
+        try:
+            client.tell("headlines", id_, value)
+        except expected:
+            continue
+        raise SystemExit(f"no {expected.__name__}")
+"""
 SHIPPED = ("LICENSE", "README.md", "CHANGELOG.md", "tests/conftest.py", ".ci/run")
 
 
@@ -45,8 +60,8 @@ def run(command: list[str | Path], folder: Path) -> None:
 def built(folder: Path) -> Path:
     """The wheel, built from the source distribution, with what has to be in each."""
     run([sys.executable, "-m", "build", "--outdir", folder, ROOT], folder)
-    (wheel,) = folder.glob("*.whl")
-    (source,) = folder.glob("*.tar.gz")
+    (wheel,) = folder.glob("ossb-*.whl")
+    (source,) = folder.glob("ossb-*.tar.gz")
     inside = zipfile.ZipFile(wheel).namelist()
     for wanted in WANTED:
         if not any(name.startswith(wanted) for name in inside):
@@ -59,6 +74,42 @@ def built(folder: Path) -> Path:
         if wanted not in names:
             sys.exit(f"{wanted} is missing in {source.name}")
     return wheel
+
+
+def client_built(folder: Path) -> Path:
+    """The client's wheel: small, and with no requirements."""
+    run([sys.executable, "-m", "build", "--outdir", folder, ROOT / "client"], folder)
+    (wheel,) = folder.glob(f"{CLIENT}*.whl")
+    if wheel.stat().st_size >= MOST_OF_CLIENT:
+        sys.exit(f"{wheel.name} has {wheel.stat().st_size} bytes")
+    inside = zipfile.ZipFile(wheel)
+    (about,) = [name for name in inside.namelist() if name.endswith("METADATA")]
+    if b"Requires-Dist" in inside.read(about):
+        sys.exit(f"{wheel.name} needs other packages")
+    print(f"  {wheel.name}: {wheel.stat().st_size} bytes")
+    return wheel
+
+
+def try_client(wheel: Path, service: Path, folder: Path) -> None:
+    """Run the client's README against a service, from an environment with nothing else."""
+    venv.create(folder / "empty", with_pip=True)
+    programs = folder / "empty" / ("Scripts" if os.name == "nt" else "bin")
+    run([programs / "pip", "install", "--quiet", "--no-deps", "--no-index", wheel], folder)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    store = f"sqlite:///{folder / 'client.db'}"
+    command = [service, "serve", "--storage", store, "--port", str(port), "--log-level", "warning"]
+    server = subprocess.Popen(command, cwd=folder)
+    try:
+        text = (ROOT / "client/README.md").read_text("utf-8")
+        (program,) = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        url = f"http://127.0.0.1:{port}"
+        whole = (program + USED).replace("http://127.0.0.1:8090", url).replace("URL", url)
+        run([programs / "python", "-I", "-W", "error", "-c", whole], folder)
+    finally:
+        server.terminate()
+        server.wait(30)
 
 
 def main() -> None:
@@ -90,6 +141,8 @@ def main() -> None:
         for words in commands("ossb"):
             run([programs / "ossb", *words[1:]], work)
         run([programs / "ossb", "doctor"], work)
+        print("the client by itself")
+        try_client(client_built(folder), programs / "ossb", folder)
     print("the package is fit to be released")
 
 

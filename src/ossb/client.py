@@ -1,20 +1,24 @@
 """A client of ``ossb serve`` that retries safely; it needs the standard library only.
 
 What may have happened although the answer was lost is repeated under the same idempotency key
-or decision id, so that nothing happens twice.
+or decision id, so that nothing happens twice.  What a campaign refuses is raised here as the
+campaign raises it in process: the same class, with the same fields and the same text.
 """
 
 import http.client
 import json
+import math
 import random
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 from urllib.parse import quote, urlsplit
 
-from ossb.errors import InputError, OssbError
+from . import errors  # relative: `ossb-client` ships these files under its own name
+from .errors import InputError, OssbError, Unavailable
+from .pairs import as_pairs
 
 AGAIN = (408, 429, 502, 503, 504)  # statuses after which the same call may succeed
 ROWS, PART = 10_000, 900_000  # rows and bytes of data from before, in one call
@@ -33,14 +37,18 @@ class Decision(NamedTuple):
 
 
 class ServiceError(OssbError):
-    """The service refused: ``status``, ``code``, ``field`` and its message."""
+    """The service refused what no campaign would: ``status``, ``code``, ``field``, its message.
+
+    A token that is missing or may not do this, a limit of the service, an answer of something
+    else.
+    """
 
     def __init__(self, status: int, code: str, message: str, field: str | None) -> None:
         super().__init__(message)
         self.status, self.code, self.field = status, code, field
 
 
-class Unreachable(OssbError):
+class Unreachable(Unavailable):
     """The service did not answer for as long as was allowed."""
 
 
@@ -135,7 +143,9 @@ class Client:
         if lease_seconds is not None:
             body["lease_seconds"] = lease_seconds
         if available is not None:
-            body["available"] = list(available)
+            whole = isinstance(available, str | bytes | Mapping)
+            lists = isinstance(available, Iterable) and not whole
+            body["available"] = list(available) if lists else available
         answer = self._call("POST", _path(name, "ask"), body, key or uuid.uuid4().hex)
         return [Decision(**decision) for decision in answer["decisions"]]
 
@@ -146,7 +156,11 @@ class Client:
 
     def tell_many(self, name: str, tells: Iterable[tuple[str, Any]]) -> list[str]:
         """Tell several, all or nothing."""
-        body = {"tells": [{"id": id_, "observation": value} for id_, value in tells]}
+        pairs = as_pairs(tells, "tells", "an id and an observation")
+        if not pairs:
+            return []
+        told = [{"id": id_, "observation": value} for id_, value in pairs]
+        body: dict[str, Any] = told[0] if len(told) == 1 else {"tells": told}
         answer = self._call("POST", _path(name, "tell"), body)
         return [result["status"] for result in answer["results"]]
 
@@ -160,7 +174,7 @@ class Client:
         self._call("POST", _path(name, "close"), {})
 
     def add_arm(self, name: str, arm: Mapping[str, Any] | None = None) -> int:
-        """Add an arm; ``ServiceError`` 409 where another was added meanwhile, or this one was."""
+        """Add an arm; ``Conflict`` where another was added meanwhile, or this one was."""
         stands = self.campaign(name)
         dueling = stands["instance"]["structure"] == "dueling"
         arms = [entry["arm"] for entry in stands["arms"]]
@@ -177,10 +191,10 @@ class Client:
     ) -> int:
         """Take in data from before, all or nothing; returns how many rows.
 
-        ``ServiceError`` 409 where the campaign moves meanwhile.  With ``once``, none where the
+        ``Conflict`` where the campaign moves meanwhile.  With ``once``, none where the
         newest event took in as many rows from the same ``source``.
         """
-        parts = _parts(rows)
+        parts = _parts(as_pairs(rows, "rows", "an arm and an observation"))
         taken, upload = 0, uuid.uuid4().hex
         after = self.campaign(name)["events"]
         for number, pairs in enumerate(parts):
@@ -244,14 +258,15 @@ class Client:
         repeats = self._repeats
         try:
             self._call("POST", "/v1/tokens/revoke", {"id": id})
-        except ServiceError as error:
-            if error.status != 400 or self._repeats == repeats:
+        except (InputError, ServiceError) as error:
+            other = isinstance(error, ServiceError) and error.status != 400
+            if other or self._repeats == repeats:
                 raise  # else an earlier attempt, whose answer was lost, has done it
 
     def _call(
         self, method: str, path: str, body: Any = None, key: str | None = None, once: bool = False
     ) -> dict[str, Any]:
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": "application/json", "Prefer": "errors=raised"}
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
         if key is not None:
@@ -267,11 +282,14 @@ class Client:
                 status, answer, wait = self._once(method, self._prefix + path, content, headers)
                 if status not in AGAIN:
                     return _read(status, answer)
-                failure = f"status {status}"
+                failure, refused = f"status {status}", _refused(status, answer)
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 failure, wait = f"{type(error).__name__}: {error}", 0.0
-            if once or time.monotonic() + pause > deadline:
+                refused = None
+            if once or time.monotonic() + max(pause, wait) > deadline:
+                if refused is not None:
+                    raise refused
                 where = f"{self._host}:{self._port}"
                 raise Unreachable(f"the service at {where} does not answer: {failure}")
             self._repeats += 1
@@ -298,9 +316,24 @@ def _written(body: Any) -> bytes:
     try:
         return json.dumps(body, allow_nan=False, default=lambda value: value.tolist()).encode()
     except ValueError:
-        raise InputError("observation", "be finite", "nan or infinity") from None
+        where, value = next(_endless(body, ""))
+        raise InputError(where, "be finite", value) from None
     except (AttributeError, TypeError) as error:
         raise InputError("observation", f"be a number or a list of numbers: {error}") from None
+
+
+def _endless(value: Any, where: str) -> Iterator[tuple[str, Any]]:
+    """What JSON cannot say, with its place."""
+    if isinstance(value, Mapping):
+        for key, inside in value.items():
+            yield from _endless(inside, f"{where}.{key}" if where else str(key))
+    elif isinstance(value, list | tuple):
+        for i, inside in enumerate(value):
+            yield from _endless(inside, f"{where}[{i}]")
+    elif hasattr(value, "tolist"):
+        yield from _endless(value.tolist(), where)
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield where, value
 
 
 def _parts(rows: Iterable[tuple[Any, Any]]) -> list[list[list[Any]]]:
@@ -309,6 +342,8 @@ def _parts(rows: Iterable[tuple[Any, Any]]) -> list[list[list[Any]]]:
     room = 0
     for i, (arm, observation) in enumerate(rows):
         pair = [arm, observation]
+        for where, value in _endless({"arm": arm, "observation": observation}, f"rows[{i}]"):
+            raise InputError(where, "be finite", value)
         try:
             size = len(_written(pair)) + 2
         except InputError as error:
@@ -331,7 +366,28 @@ def _read(status: int, answer: bytes) -> dict[str, Any]:
     except ValueError:
         raise ServiceError(status, "not_json", "the service did not answer in JSON", None) from None
     if status >= 400:
-        error = found.get("error", {})
-        code, message = error.get("code", ""), error.get("message", f"status {status}")
-        raise ServiceError(status, code, message, error.get("field"))
+        raise _error(status, found.get("error", {}))
     return found
+
+
+def _refused(status: int, answer: bytes) -> OssbError | None:
+    """The error of an answer after which one may try again, where it says more than that."""
+    try:
+        found = _error(status, json.loads(answer)["error"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return None if isinstance(found, ServiceError) and found.status != 429 else found
+
+
+def _error(status: int, error: Mapping[str, Any]) -> OssbError:
+    """What a campaign raised, as it raised it; else what the service says."""
+    code, message = error.get("code", ""), error.get("message", f"status {status}")
+    raised: Mapping[str, Any] = error.get("raised", {"kinds": ()})
+    for name in raised["kinds"]:
+        kind = getattr(errors, name, None)
+        if isinstance(kind, type) and issubclass(kind, OssbError):
+            found = kind.__new__(kind)
+            found.args = (raised["message"],)
+            found.__dict__.update(raised["held"])
+            return found
+    return ServiceError(status, code, message, error.get("field"))

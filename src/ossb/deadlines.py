@@ -9,13 +9,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ossb.errors import OssbError
+from ossb.errors import OutOfTime as OutOfTime
 
 _local = threading.local()
-
-
-class OutOfTime(OssbError):
-    """The time for an answer has passed, or nobody waits for it; nothing was changed."""
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ossb.words import hint_apart
+from .words import hint_apart  # relative: `ossb-client` ships these files under its own name
 
 _SHOWN = 80
 _NOTHING = object()
@@ -44,6 +44,18 @@ class InputError(OssbError, ValueError):
         super().__init__(f"{near and near + ' '}`{field}` must {rule}{shown}")
 
 
+class NoSigma(InputError):
+    """A campaign of Gaussian observations whose noise nobody spoke of."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "sigma",
+            "be given for gaussian observations: the standard deviation of one observation about "
+            "its arm's mean, in the unit of the observations; take it from past data of one arm, "
+            "and rather too large than too small",
+        )
+
+
 class CertificationError(OssbError):
     """A bound could not be proved to the requested gap."""
 
@@ -72,6 +84,50 @@ def brief(value: Any) -> str:
     text = value if isinstance(value, str) else repr(value)
     text = " ".join(text.split()) or "''"
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+class Conflict(OssbError):
+    """Somebody else appended first, or the name is another campaign's."""
+
+
+class Unavailable(OssbError):
+    """The store cannot be written or reached now, and it may pass.
+
+    What was to be written is not known to be on disk; who reads the store again learns whether
+    it is.
+    """
+
+
+class Corrupt(OssbError):
+    """A journal's chain of hashes is broken."""
+
+
+class Unknown(OssbError):
+    """No such campaign, decision or arm."""
+
+
+class NoCampaign(Unknown):
+    """No campaign of a name, and perhaps which one is meant."""
+
+    def __init__(self, name: str, near: str = "") -> None:
+        super().__init__(f"there is no campaign {name!r}{near}")
+        self.name = name
+
+
+class Told(OssbError):
+    """The decision was told another value; ``place`` is where among several tells."""
+
+    def __init__(self, message: str, place: int = 0) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+class Closed(OssbError):
+    """The campaign takes no more asks."""
+
+
+class OutOfTime(OssbError):
+    """The time for an answer has passed, or nobody waits for it; nothing was changed."""
 
 
 class InUse(OssbError):

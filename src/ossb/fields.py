@@ -6,6 +6,7 @@ with an error that names the field down to the entry.
 
 import itertools
 import math
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,6 +17,11 @@ from ossb.words import counted, hint
 
 SMALLEST = 1e-100  # of numbers whose products doubles hold; the largest is its inverse
 WITHIN = f"be 0, or from {SMALLEST:g} to {1.0 / SMALLEST:g} in size, to be checked"
+# spaces of all kinds, and letters that show nothing
+BLANK = (
+    " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u202f\u205f\u3000\u115f\u1160\u2800\u3164\uffa0"
+)
 _LARGEST = 2**62  # an index of a table with more entries than any machine holds
 
 
@@ -80,6 +86,25 @@ def text(value: Any, field: str) -> str:
     if not isinstance(value, str):
         raise InputError(field, "be a string", value)
     return value
+
+
+def seen(value: Any, field: str, most: int = 200) -> str:
+    """One line of text that shows what it holds, as names are.
+
+    No control characters, no marks that turn what stands beside them round, no breaks of lines,
+    and something to see: two names that look alike must be alike, wherever they are printed.
+    """
+    found = text(value, field)
+    if not 0 < len(found) <= most:
+        raise InputError(field, f"have 1 to {most} characters", len(found))
+    for character in found:
+        kind = unicodedata.category(character)
+        if kind[0] == "C" or kind in ("Zl", "Zp"):
+            must = "hold no control or formatting characters, and no breaks of lines"
+            raise InputError(field, must, f"U+{ord(character):04X}")
+    if not found.strip(BLANK):
+        raise InputError(field, "have characters that can be seen", repr(found))
+    return found
 
 
 def choice(value: Any, field: str, options: Iterable[str]) -> str:

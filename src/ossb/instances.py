@@ -11,7 +11,7 @@ from typing import Any
 
 from ossb import garbage
 from ossb.errors import InputError
-from ossb.fields import check_keys, choice
+from ossb.fields import check_keys, choice, seen
 from ossb.structures import STRUCTURES, Instance
 from ossb.structures.base import keys_of
 
@@ -22,6 +22,24 @@ LIST_KEY = "instances"  # a TOML file has no list at its top: it stands under th
 
 def load(source: str | Path) -> tuple[list[Instance], bool]:
     """Instances of a file (``-`` for standard input), and whether the file held a list."""
+    found, is_list = _loaded(source)
+    for i, instance in enumerate(found):
+        check_names(instance, f"instances[{i}]." if is_list else "")
+    return found, is_list
+
+
+def check_names(instance: Any, where: str = "") -> None:
+    """Refuse names that do not show what they hold.
+
+    Apart from reading an instance: journals of before may hold such names, and open.
+    """
+    if instance.name:
+        seen(instance.name, f"{where}name")
+    for i, name in enumerate(instance.arm_names):
+        seen(name, f"{where}arm_names[{i}]")
+
+
+def _loaded(source: str | Path) -> tuple[list[Instance], bool]:
     with garbage.kept():  # a file is millions of numbers
         content = parse(_text(source), str(source))
         _refuse_others(content, str(source))

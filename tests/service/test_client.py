@@ -173,7 +173,7 @@ def test_a_token_taken_back_twice_is_taken_back(scripted, client):
 
 @pytest.mark.parametrize("value", [float("nan"), [0.0, float("inf")], object()])
 def test_what_is_no_observation_is_said_so_at_once(scripted, client, value):
-    with pytest.raises(InputError, match="`observation` must be"):
+    with pytest.raises(InputError, match=r"`observation(\[1\])?` must be"):
         client.tell("a", "0-a", value)
     assert scripted.calls == []
 

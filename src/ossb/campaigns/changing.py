@@ -14,11 +14,11 @@ from ossb.campaigns.rows import Row
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict
 from ossb.campaigns.telling import as_pairs
-from ossb.errors import InputError, OssbError
+from ossb.errors import Closed as Closed
+from ossb.errors import InputError
+from ossb.fields import seen
 
-
-class Closed(OssbError):
-    """The campaign takes no more asks."""
+LONGEST_SOURCE = 1000
 
 
 class Changes:
@@ -28,7 +28,12 @@ class Changes:
     _journal: Journal
     _clock: Callable[[], float]
 
-    def add_arm(self, arm: Mapping[str, Any] | None = None, number: int | None = None) -> int:
+    def add_arm(
+        self,
+        arm: Mapping[str, Any] | None = None,
+        number: int | None = None,
+        fits: Callable[[dict[str, Any]], None] = lambda instance: None,
+    ) -> int:
         """Add an arm (an item, for dueling); returns its number.
 
         Parameters
@@ -39,6 +44,8 @@ class Changes:
         number
             The number that it shall have: ``Conflict`` if that is another's already, so that who
             is not sure whether it was added may ask again.
+        fits
+            Raises where the instance with the arm, as its keys, is too large for somebody.
         """
         if arm is not None and not isinstance(arm, Mapping):
             raise InputError("arm", "be a table of what a new arm brings", arm)
@@ -52,6 +59,7 @@ class Changes:
             if number is not None and number != n_units(old):
                 raise Conflict(f"the next arm of campaign {self.name!r} is {n_units(old)}")
             new = extended(old, brought)
+            fits(new.to_dict())
             player = Player(new, state.definition["policy"], sorted(state.retired))
             content = {
                 "arm": brought,
@@ -133,6 +141,8 @@ class Changes:
     ) -> tuple[int, Future[None] | None]:
         if not intake.rows or (once and self._was_entered(state, intake.rows, source)):
             return 0, self._journal.newest
+        if source:
+            seen(source, "source", LONGEST_SOURCE)
         content = {"source": source, **intake.content()}
         return intake.rows, self._journal.record("imported", self._clock(), content)
 

@@ -12,26 +12,15 @@ from ossb.campaigns.rehearsal import rehearse
 from ossb.campaigns.rosters import is_described
 from ossb.campaigns.storage import Conflict, Storage
 from ossb.errors import InputError
-from ossb.fields import integer, text
-from ossb.instances import from_dict
+from ossb.errors import NoSigma as NoSigma
+from ossb.fields import integer, seen, text
+from ossb.instances import check_names, from_dict
 from ossb.policies import POLICIES
 from ossb.policies.base import stream_name
 from ossb.simulation.seeds import instance_key, policy_stream
 from ossb.structures.base import Instance
 
 LONGEST_NAME = 200
-
-
-class NoSigma(InputError):
-    """A campaign of Gaussian observations whose noise nobody spoke of."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "sigma",
-            "be given for gaussian observations: the standard deviation of one observation about "
-            "its arm's mean, in the unit of the observations; take it from past data of one arm, "
-            "and rather too large than too small",
-        )
 
 
 def label(value: Any, field: str) -> str:
@@ -44,6 +33,15 @@ def label(value: Any, field: str) -> str:
             must = "hold no control or formatting characters"
             raise InputError(field, must, f"U+{ord(character):04X}")
     return found
+
+
+def is_label(value: str) -> bool:
+    """Whether a text could be a name or key."""
+    try:
+        label(value, "name")
+    except InputError:
+        return False
+    return True
 
 
 def definition(
@@ -77,6 +75,8 @@ def definition(
 def create(storage: Storage, wanted: dict[str, Any], now: float) -> bool:
     """Enter a new campaign; False where one of this name was entered meanwhile."""
     known: Any = from_dict(wanted["instance"])
+    seen(wanted["name"], "name", LONGEST_NAME)
+    check_names(known, "instance.")
     _refuse_silence(wanted["instance"])
     player = Player(known, wanted["policy"])
     rng = policy_stream(wanted["seed"], instance_key(known.to_dict()), stream(wanted["policy"]), 0)

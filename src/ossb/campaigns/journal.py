@@ -18,7 +18,9 @@ from ossb.campaigns.origin import origin
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict, Corrupt, Storage, Unavailable
 from ossb.campaigns.storage.base import NO_END
+from ossb.errors import NoCampaign as NoCampaign
 from ossb.errors import OssbError
+from ossb.errors import Unknown as Unknown
 from ossb.words import hint
 
 SNAPSHOT_EVERY = 20_000  # events between snapshots, and at least a sixteenth of all
@@ -33,18 +35,6 @@ LOOK_EVERY = 0.02  # seconds between such looks
 
 T = TypeVar("T")
 Change = Callable[[State], tuple[T, "Future[None] | None"]]
-
-
-class Unknown(OssbError):
-    """No such campaign, decision or arm."""
-
-
-class NoCampaign(Unknown):
-    """No campaign of a name, and perhaps which one is meant."""
-
-    def __init__(self, name: str, near: str = "") -> None:
-        super().__init__(f"there is no campaign {name!r}{near}")
-        self.name = name
 
 
 def no_campaign(storage: Storage, name: str) -> NoCampaign:

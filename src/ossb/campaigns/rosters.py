@@ -77,9 +77,7 @@ def extended(instance: Any, arm: Mapping[str, Any]) -> Any:
 def _new_name(instance: Any, given: Keys) -> str:
     if "name" not in given:
         raise InputError("arm.name", "be given: the other arms have names")
-    name = read.text(given.pop("name"), "arm.name")
-    if not name.strip():
-        raise InputError("arm.name", "have characters that can be seen", repr(name))
+    name = read.seen(given.pop("name"), "arm.name")
     if name in instance.arm_names:
         raise InputError("arm.name", "be distinct: it is another arm's", name)
     return name

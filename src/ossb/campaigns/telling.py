@@ -1,6 +1,6 @@
 """Tells sorted out: which are new, which were told before, which contradict what was told."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ossb.campaigns.events import Event
@@ -8,15 +8,8 @@ from ossb.campaigns.journal import Unknown
 from ossb.campaigns.ledger import TOLD, number_from, value_of
 from ossb.campaigns.observations import Observations
 from ossb.campaigns.state import State
-from ossb.errors import InputError, OssbError
-
-
-class Told(OssbError):
-    """The decision was told another value; ``place`` is where among several tells."""
-
-    def __init__(self, message: str, place: int = 0) -> None:
-        super().__init__(message)
-        self.place = place
+from ossb.errors import Told as Told
+from ossb.pairs import as_pairs as as_pairs
 
 
 def place_of(state: State, id_: Any, field: str) -> int:
@@ -27,17 +20,6 @@ def place_of(state: State, id_: Any, field: str) -> int:
         shown = id_[:80] if isinstance(id_, str) else id_
         raise Unknown(f"`{field}` must be a decision of campaign {name!r}, got {shown!r}")
     return place
-
-
-def as_pairs(entries: Any, field: str, what: str) -> list[tuple[Any, Any]]:
-    """Entries that are pairs, as they should be."""
-    if isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
-        raise InputError(field, "be a list of pairs", entries)
-    pairs = list(entries)
-    for i, pair in enumerate(pairs):
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InputError(f"{field}[{i}]", f"be {what}", pair)
-    return [(first, second) for first, second in pairs]
 
 
 def sorted_out(

@@ -290,8 +290,9 @@ def import_(
 
     rows = read_rows(file)
     content = hashlib.sha256(repr(rows).encode("utf-8", "backslashreplace")).hexdigest()
+    shown = "".join(c if c.isprintable() else "?" for c in Path(file).name)
     with campaigns(storage, token) as store:
-        taken = store.import_rows(name, rows, f"{Path(file).name} {content[:16]}")
+        taken = store.import_rows(name, rows, f"{shown} {content[:16]}")
     said = f"{counted(taken, 'row')} taken in by campaign {name}"
     if taken < len(rows):
         said += f": it took in the {counted(len(rows), 'row')} of this file just before"

@@ -1,7 +1,7 @@
 """What goes back: documents, and errors as ``{"error": {"code", "message", "field"}}``."""
 
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -44,11 +44,36 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-def refusal(error: OssbError) -> Response:
-    """The answer to what could not be done."""
+def refusal(error: OssbError, whole: bool = False) -> Response:
+    """The answer to what could not be done.
+
+    Parameters
+    ----------
+    whole
+        With what a campaign raised, for clients that raise it again.
+    """
     known = as_refusal(error)
-    content = {"error": {"code": known.code, "message": str(known), "field": known.field}}
-    return document(content, known.status, known.headers)
+    content: dict[str, Any] = {"code": known.code, "message": str(known), "field": known.field}
+    raised = error if known is not error else getattr(error, "raised", None)
+    if raised is not None and whole:
+        content["raised"] = as_raised(getattr(raised, "raised", raised))
+    return document({"error": content}, known.status, known.headers)
+
+
+def as_raised(error: OssbError) -> dict[str, Any]:
+    """An error as a campaign raised it."""
+    kinds = [kind.__name__ for kind in type(error).__mro__ if issubclass(kind, OssbError)]
+    held = {key: value for key, value in vars(error).items() if isinstance(value, str | int)}
+    return {"kinds": kinds, "message": str(error), "held": held}
+
+
+Named = TypeVar("Named", bound=OssbError)
+
+
+def for_caller(named: Named, error: OssbError) -> Named:
+    """An error in the words of a call, standing for what a campaign raised."""
+    named.__dict__["raised"] = error.__dict__.get("raised", error)
+    return named
 
 
 def within(where: str, error: InputError) -> InputError:
@@ -56,7 +81,7 @@ def within(where: str, error: InputError) -> InputError:
     message = str(error).replace(f"`{error.field}`", f"`{where}{error.field}`", 1)
     named = InputError(where + error.field, error.must)
     named.args = (message,)
-    return named
+    return for_caller(named, error)
 
 
 def as_refusal(error: OssbError) -> Refusal:

@@ -42,6 +42,7 @@ PARTING = 1.0  # seconds that work has to end in once nobody waits for it
 REFRESH = 2.0  # seconds between looks for tokens that another server made or revoked
 SESSION_REFRESH = 0.2  # the same where somebody comes with a session that is not known
 RETRY = {"Retry-After": RETRY_AFTER}
+WHOLE = "errors=raised"  # how a client asks for errors as campaigns raise them
 REQUEST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)  # an id that a caller may give
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; "
@@ -150,7 +151,7 @@ class Service:
                 label, route, name = _find(scope)
                 response = await self._answer(request, route, name, id_, who)
             except OssbError as error:
-                response = refusal(error)
+                response = refusal(error, request.headers.get("prefer") == WHOLE)
                 if response.status_code >= 500 and response.status_code != 503:
                     fields = {"path": scope["path"], "reason": str(error), "request": id_}
                     # whose code it was, where a policy failed

@@ -9,7 +9,7 @@ from typing import Any
 
 from ossb import deadlines
 from ossb.campaigns import Campaign, Corrupt, Storage
-from ossb.campaigns.definition import create, definition, label
+from ossb.campaigns.definition import create, definition, is_label
 from ossb.campaigns.journal import no_campaign
 from ossb.service.summary import BINS, summary_at
 from ossb.service.tokens import campaign_names
@@ -44,10 +44,11 @@ class Registry:
         found = self._open.get(name)
         if found is not None:
             return found
-        label(name, "name")
-        if self.storage.last(name) == 0:  # before anything is kept under a stranger's name
+        if (
+            not is_label(name) or self.storage.last(name) == 0
+        ):  # before anything is kept under a stranger's name
             raise no_campaign(self.storage, name)
-        with self._alone(name):
+        with _patiently(self._alone(name)):
             found = self._open.get(name)
             if found is None:
                 try:
@@ -65,7 +66,7 @@ class Registry:
     ) -> tuple[Campaign, bool]:
         """A campaign, and whether it is new; ``Conflict`` if the name is another's."""
         wanted = definition(name, instance, policy, seed)
-        with self._alone(name):
+        with _patiently(self._alone(name)):
             made = self.storage.last(name) == 0 and create(self.storage, wanted, time.time())
         if not made:
             Campaign.open(self.storage, name, instance=instance, policy=policy, seed=seed)

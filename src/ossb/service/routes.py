@@ -13,7 +13,7 @@ from ossb.errors import InputError
 from ossb.fields import integer, number, text
 from ossb.instances import from_dict
 from ossb.service import sizes, strict
-from ossb.service.answers import RETRY_AFTER, Refusal, as_refusal, document, within
+from ossb.service.answers import RETRY_AFTER, Refusal, as_refusal, document, for_caller, within
 from ossb.service.call import BATCH, BODY, Call, too_large
 from ossb.service.imports import read_part
 from ossb.service.openapi import schema
@@ -42,7 +42,9 @@ async def create(call: Call) -> Response:
     instance, policy = body["instance"], body["policy"]
     if not isinstance(instance, dict):
         raise InputError("instance", "be an object", instance)
-    chosen = policy.get("name") if isinstance(policy, dict) else policy
+    if isinstance(policy, dict) and "name" not in policy:
+        raise InputError("policy.name", "be given")
+    chosen = policy["name"] if isinstance(policy, dict) else policy
     text(chosen, "policy.name" if isinstance(policy, dict) else "policy")
     sizes.check(instance)
     registry = call.service.registry
@@ -127,7 +129,7 @@ async def ask(call: Call) -> Response:
         decisions = await call.work(decide)
     except InputError as error:
         if error.field == "key":
-            raise InputError("Idempotency-Key", error.must) from None
+            raise for_caller(InputError("Idempotency-Key", error.must), error) from None
         raise
     call.service.registry.changed(call.name)
     return document({"decisions": decisions})
@@ -148,7 +150,7 @@ async def tell(call: Call) -> Response:
         statuses = await call.work(record)
     except Told as error:
         field = f"tells[{error.place}].observation" if batch else "observation"
-        raise Refusal(409, "told", str(error), field) from None
+        raise for_caller(Refusal(409, "told", str(error), field), error) from None
     except Exception as error:
         if batch and len(tells) == 1:  # the campaign names the fields of a single tell plainly
             _rename(error)
@@ -190,7 +192,9 @@ async def add_arm(call: Call) -> Response:
     wanted = integer(body["number"], "number") if "number" in body else None
 
     def add() -> int:
-        made: int = call.service.registry.campaign(call.name).add_arm(arm, wanted)
+        made: int = call.service.registry.campaign(call.name).add_arm(
+            arm, wanted, sizes.check_grown
+        )
         return made
 
     with _naming("number"):
@@ -363,7 +367,7 @@ def _naming(field: str) -> Iterator[None]:
     try:
         yield
     except Conflict as error:
-        raise Refusal(409, "conflict", str(error), field) from None
+        raise for_caller(Refusal(409, "conflict", str(error), field), error) from None
 
 
 def _instance(keys: dict[str, Any]) -> Any:
@@ -393,7 +397,8 @@ def _rename(error: Exception) -> None:
     if isinstance(error, InputError):
         raise within("tells[0].", error) from None
     if isinstance(error, Unknown) and as_refusal(error).code == "unknown_decision":
-        raise Refusal(404, "unknown_decision", str(error), "tells[0].id") from None
+        named = Refusal(404, "unknown_decision", str(error), "tells[0].id")
+        raise for_caller(named, error) from None
 
 
 def _float(value: str, field: str) -> float:

@@ -38,6 +38,15 @@ def check(instance: dict[str, Any]) -> None:
         _check_nodes(instance["edges"])
 
 
+def check_grown(instance: dict[str, Any]) -> None:
+    """The same of an instance that an arm was added to."""
+    try:
+        check(instance)
+    except InputError as error:
+        key = error.field.removeprefix("instance.")
+        raise InputError("arm", f"not be added: `{key}` must {error.must}") from None
+
+
 def _check_nodes(edges: list[Any]) -> None:
     """Nodes are numbered without gaps: a high number is a large graph."""
     for i, edge in enumerate(edges):

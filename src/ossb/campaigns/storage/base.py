@@ -5,26 +5,13 @@ from concurrent.futures import Future
 from typing import NamedTuple, Protocol
 
 from ossb.campaigns.events import GENESIS, Event
-from ossb.errors import InputError, OssbError
+from ossb.errors import Conflict as Conflict
+from ossb.errors import Corrupt as Corrupt
+from ossb.errors import InputError
 from ossb.errors import InUse as InUse  # of the command line too, which loads nothing heavy
+from ossb.errors import Unavailable as Unavailable
 
 NO_END = 2**62
-
-
-class Conflict(OssbError):
-    """Somebody else appended first."""
-
-
-class Unavailable(OssbError):
-    """The store cannot be written or reached now, and it may pass.
-
-    What was to be written is not known to be on disk; who reads the store again learns whether
-    it is.
-    """
-
-
-class Corrupt(OssbError):
-    """A journal's chain of hashes is broken."""
 
 
 class Head(NamedTuple):
