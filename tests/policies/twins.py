@@ -3,11 +3,11 @@
 Both decide on states that are images of one another.  Where their decisions are not, the state is
 looked at closer, since a tie may be settled by the last bit or by the numbers of the arms:
 
+- *another draw*: the policy drew, the order of its draws follows the numbers of the arms, and from
+  this state the decisions have the same law (compared ever more rarely);
 - *value tie*: with all means moved by 10⁻⁹, in directions drawn at random, they agree;
 - *order tie*: both arms have as many plays, and with plays added so that no two such arms have
   the same number, they agree;
-- *another draw*: the policy drew, the order of its draws follows the numbers of the arms, and from
-  this state the decisions have the same law;
 - *another plan*: the policy follows rates, and those of both solve the same program: feasible, with
   a gap that is certified at the estimate, and at the same cost.
 
@@ -32,7 +32,6 @@ DRAWN = ("random", "standard_normal", "beta")
 SAME_LAW = 1e-6  # difference of the parameters of two laws that are one
 TRIES = 3
 DRAWS = 200  # with which laws are compared
-COMPARED = 5  # laws compared in one run
 SURE = 6.0  # standard deviations by which laws differ
 SAME_COST = 2e-2  # held rates may be that far from the best ones
 CERTIFIED = 1e-3  # gap of rates that are solved for anew
@@ -301,11 +300,11 @@ class Twins:
         self, before: tuple[Side, Side], arm: Any, one: Decision, other: Any, two: Decision, given
     ) -> tuple[str | None, Any, int]:
         """Why the two differ, and how both go on."""
+        if given and self.by_law(before, given):
+            return "another draw", arm, one.phase
         found = self.by_tie(before)
         if found is not None:
             return found
-        if given and self.by_law(before, given):
-            return "another draw", arm, one.phase
         if self.by_plan():
             return "another plan", arm, one.phase
         return None, arm, one.phase
@@ -368,8 +367,8 @@ class Twins:
                 }
                 a.enter(x, EXPLOIT, values)
                 b.enter(self.image.arm(x), EXPLOIT, self.carried(values))
-        x, _, y, _, given = self.decide(a, b, rng)
-        return self.image.arm(x) == y or bool(given)
+        x, _, y, _, _ = self.decide(a, b, rng)
+        return bool(self.image.arm(x) == y)
 
     def look_alike(self, a: Side, x: int, y: int) -> bool:
         """Whether both are at the end of the mean space, where an index can rise no further."""
@@ -384,8 +383,8 @@ class Twins:
     def by_law(self, before: tuple[Side, Side], given: list[Any]) -> bool:
         """Whether decisions from this state have the same law on both sides."""
         self.course.laws += 1
-        if self.course.laws > COMPARED:
-            return True  # those compared were the same
+        if self.course.laws & (self.course.laws - 1):
+            return True  # the first is compared, the second, the fourth, the eighth, …
         # sums of items that nothing was told of are level, and so is all before the first round
         counts, sums = before[0].tally.counts, before[0].instance.kind == "combinatorial"
         led = bool((counts > 0).all() if sums else (counts > 0).any())
