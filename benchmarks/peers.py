@@ -192,11 +192,11 @@ would go into handing the problems over.
 """
 
 
-def solver_sections(tables):
-    """The tables of the bounds, each with its command and its method, in lines of Markdown."""
+def solver_sections(tables, day):
+    """The tables of the bounds, each with its command, day and method, in lines of Markdown."""
     lines = []
     for title, (command, printed) in tables.items():
-        lines += [f"### {title}", "", f"`python benchmarks/{command}`", ""]
+        lines += [f"### {title}", "", f"`python benchmarks/{command}`, {day}", ""]
         lines += [explained(command.split()[0]), "", "```text", printed, "```", ""]
     return lines
 
@@ -204,15 +204,16 @@ def solver_sections(tables):
 def page(rows, notes, tables, rounds):
     """The page, whole."""
     text = METHOD.format(n_arms=len(MEANS), low=min(MEANS), high=max(MEANS), rounds=rounds)
-    lines = [text, *policy_table(rows), ""]
+    day = datetime.date.today().isoformat()
+    lines = [text, *policy_table(rows), "", f"Measured on {day}.", ""]
     lines += [f"{note}\n" for note in notes]
     lines += [BOUNDS.format(**{name: version(name) for name in ("cvxpy", "clarabel", "highspy")})]
-    lines += solver_sections(tables)
+    lines += solver_sections(tables, day)
     lines += [
         "## Where",
         "",
         f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores, Python "
-        f"{platform.python_version()}, {datetime.date.today().isoformat()}.",
+        f"{platform.python_version()}; each table has its day.",
         "",
     ]
     return "\n".join(lines)
