@@ -31,10 +31,13 @@ PIECES = [
 ]
 
 
+FAMILIES = ("gaussian", "bernoulli", "bounded", "poisson", "exponential")
+
+
 def _cases():
     """Instances of every structure and family that a file can hold, by name."""
     cases = {}
-    for family in ("gaussian", "bernoulli", "bounded", "poisson", "exponential"):
+    for family in FAMILIES:
         goal = "minimize" if family in ("poisson", "bounded") else "maximize"
         means = {"observation": family, "goal": goal}
         cases[f"classical {family}"] = {"theta": [0.7, 0.4, 0.55, 0.2], **means}
@@ -115,7 +118,15 @@ def _cases():
 WRITTEN = _cases()
 # sets that are functions: no file holds them, and the check asks them again
 IN_PYTHON = ("convex ball", "convex cone", "oracle classical")
-CASES = (*WRITTEN, *IN_PYTHON)
+# the same instances where plays cost something else than regret
+COSTS = {
+    **{f"classical {family}": "samples" for family in FAMILIES},
+    "classical gaussian ": 0.3,
+    "classical bernoulli ": [0.5, 1.0, 2.0, 1.5],
+    "classical poisson ": [1.0, 2.0, 0.5, 0.0],
+}
+PRICED = {f"{name.strip()}, cost {cost}": (name.strip(), cost) for name, cost in COSTS.items()}
+CASES = (*WRITTEN, *IN_PYTHON, *PRICED)
 DESCRIBED = 1e-8  # such sets are described to a precision
 
 
@@ -145,8 +156,9 @@ HUGE = (1e300, 1e200, 1e20, 1e13, 1e-13, 1e-20, 1e-200, 1e-300, 5e-324, 1.0, 2.0
 
 def honest(name):
     """The right certificate of a case, as a file holds it, and the interval that holds C."""
+    name, cost = PRICED.get(name, (name, "regret"))
     written = name in WRITTEN
-    answer = bound(from_dict(WRITTEN[name]) if written else in_python(name))
+    answer = bound(from_dict(WRITTEN[name]) if written else in_python(name), cost=cost)
     entry = {"instance": WRITTEN.get(name, name), **certificates.claims(answer)}
     room = 0.0 if written else DESCRIBED * answer.upper
     return json.loads(json.dumps(entry)), answer.lower - room, answer.upper + room
@@ -161,15 +173,15 @@ def proved(entry):
             claimed = certificates._bound(entry, "bounds[0]")
     except ValueError:  # the file is refused before anything is proved
         return None
-    report = prove(claimed.instance, claimed.support, claimed.alternatives, claimed.multipliers)
+    report = prove(claimed.problem, claimed.support, claimed.alternatives, claimed.multipliers)
     return claimed, report
 
 
 def numbers(node, path=()):
-    """The places of all numbers of an entry, but those of its instance."""
+    """The places of all numbers of an entry, but those of its instance and of the cost."""
     if isinstance(node, dict):
         for key, value in node.items():
-            if path or key != "instance":
+            if path or key not in ("instance", "cost"):
                 yield from numbers(value, (*path, key))
     elif isinstance(node, list):
         for k, value in enumerate(node):
@@ -179,10 +191,10 @@ def numbers(node, path=()):
 
 
 def lists(node, path=()):
-    """The places of all lists that have entries, but those of the instance."""
+    """The places of all lists that have entries, but those of the instance and of the cost."""
     if isinstance(node, dict):
         for key, value in node.items():
-            if path or key != "instance":
+            if path or key not in ("instance", "cost"):
                 yield from lists(value, (*path, key))
     elif isinstance(node, list):
         if node:

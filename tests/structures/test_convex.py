@@ -110,6 +110,21 @@ def test_a_set_in_which_no_other_arm_can_be_best(size, radius, observation):
     assert (answer.lower, answer.upper) == (0.0, 0.0)
 
 
+@pytest.mark.parametrize(
+    ("theta", "radius"),
+    [
+        ([0.54819943, 0.37921768, 0.31910783, 0.25445183], 0.15870670930009245),
+        ([0.7970579, 0.7693662, 0.57212807, 0.45513717], 0.019551713896581776),
+        ([0.7336927, 0.632893, 0.51521259, 0.49150122, 0.38614513], 0.1237263725101491),
+    ],
+)
+def test_tangents_of_which_rounding_leaves_something_in_other_columns(theta, radius):
+    """What one tangent leaves where it should be 0, others have to cancel."""
+    theta = np.array(theta)
+    answer = certified(Convex(constraints=lambda x: [cp.norm(x - theta) <= radius], theta=theta))
+    assert (answer.value > 0.0) == (radius > theta[0] - theta[1])
+
+
 def test_corrupted_proofs_fail():
     answer = certified(ball(0.25))
     moved = copy.deepcopy(answer.multipliers)
