@@ -21,11 +21,13 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 def policies() -> str:
     """A row for each policy: parameters, structures, reference."""
     from ossb.policies import POLICIES
+    from ossb.policies.base import structures_of
+    from ossb.structures import STRUCTURES
 
     rows = ["| policy | parameters | structures | reference |", "|---|---|---|---|"]
     for kind in POLICIES.values():
         set_by = ", ".join(f"`{key}={value}`" for key, value in kind.parameters.items()) or "–"
-        fits = ", ".join(kind.structures)
+        fits = ", ".join(structures_of(kind, STRUCTURES))
         rows.append(f"| `{kind.name}` | {set_by} | {fits} | {kind.reference} |")
     return "\n".join(rows)
 

@@ -176,9 +176,9 @@ class Client:
     def add_arm(self, name: str, arm: Mapping[str, Any] | None = None) -> int:
         """Add an arm; ``Conflict`` where another was added meanwhile, or this one was."""
         stands = self.campaign(name)
-        dueling = stands["instance"]["structure"] == "dueling"
         arms = [entry["arm"] for entry in stands["arms"]]
-        number = 1 + max(max(pair) for pair in arms) if dueling else len(arms)
+        pairs = [arm for arm in arms if isinstance(arm, list)]  # of items, where arms are duels
+        number = 1 + max(max(pair) for pair in pairs) if pairs else len(arms)
         body = {"arm": dict(arm or {}), "number": number}
         return int(self._call("POST", _path(name, "arms"), body)["arm"])
 

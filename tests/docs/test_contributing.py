@@ -84,6 +84,24 @@ def test_the_page_can_be_followed(page, tree):
     assert name in run(tree, "ossb", "policies" if "policies" in kind else "structures")
 
 
+@pytest.mark.parametrize(("page", "files"), list(zip(PAGES, [4, 3], strict=True)))
+def test_the_count_of_files_is_kept(page, files):
+    titles = [b.title for b in blocks(page) if b.language in ("python", "diff")]
+    assert len(titles) == len(set(titles)) == files
+    _, registry = [title for title in titles if title.startswith("src/")]
+    assert registry.endswith("/__init__.py")
+    added = [
+        line
+        for block in blocks(page)
+        if block.title == registry
+        for line in block.text.splitlines()
+        if line.startswith("+")
+    ]
+    assert len(added) == 2, "an import and a line"
+    text = (ROOT / "docs/contributing/index.md").read_text("utf-8").replace("\n", " ")
+    assert {3: "three files in all", 4: "four in all"}[files] in text
+
+
 def test_the_page_on_contracts_can_be_followed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = "docs/contributing/contracts.md"

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from campaign_instances import ROUTES
+from ossb.arm_sets import Paths
 from ossb.campaigns.snapshots import fingerprint
 from ossb.client import Client
 from ossb.service import summary
@@ -175,7 +176,7 @@ def test_rates_that_take_long_are_rough_or_left_out(vans, monkeypatch):
     play(vans, 10)
     rates = vans.get(VANS).json()["rates"]
     assert rates["upper"] - rates["lower"] <= summary.ROUGH * rates["upper"]
-    monkeypatch.setitem(summary.SLOW_SETS, "paths", 4)
+    monkeypatch.setattr(Paths, "slow_items", 4)
     play(vans, 1)
     found = vans.get(VANS).json()
     assert found["rates"]["rates"] is None

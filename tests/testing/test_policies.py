@@ -202,4 +202,4 @@ def test_without_instances_every_structure_and_family_that_fits_is_played():
     cases = {check.case.partition(", ")[2] for check in policy_checks("hgl") if check.contract}
     assert {"classical poisson", "union bounded", "dueling bernoulli"} <= cases
     assert all(check.name == "fits or refuses" for check in policy_checks("aescb"))
-    assert POLICIES["aescb"].structures
+    assert POLICIES["aescb"].needs

@@ -99,6 +99,22 @@ class Misled(Classical):
 
 
 @toy
+class Turned(Classical):
+    """Estimates that are read from the wrong end."""
+
+    def parameter_from(self, memory, means, counts):
+        return means[::-1]
+
+
+@toy
+class Clinging(Classical):
+    """Arms that do not go."""
+
+    def fewer(self, kept, keys):
+        keys["n_arms"] = self.n_arms
+
+
+@toy
 class Unforeseen(Classical):
     def foresight(self):
         raise InputError("foresight", "be known")
@@ -113,6 +129,8 @@ TOYS = [
     (Deaf, {"variances scale bounds"}),
     (Level, {"gaps are losses"}),
     (Misled, {"models find the best arm"}),
+    (Turned, {"estimates are instances"}),
+    (Clinging, {"units come and go"}),
     (Unforeseen, {"policies fit or refuse"}),
 ]
 

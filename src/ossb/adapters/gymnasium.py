@@ -52,7 +52,7 @@ class BanditEnv(gymnasium.Env):
         found: Any = from_dict(dict(instance)) if isinstance(instance, Mapping) else instance
         if not found.known:
             raise InputError(found.parameter, "be given: an environment needs a true parameter")
-        if found.n_arms is None and found.feedback == "bandit":
+        if found.n_arms is None and not found.shows_lists:
             raise InputError("instance", "list its arms where only their sum is shown")
         self.render_mode = render_mode
         self.instance = found
@@ -77,7 +77,7 @@ class BanditEnv(gymnasium.Env):
 
     def _reward_is_shown(self) -> bool:
         """Whether the components of an arm sum to its reward."""
-        if self._shown is None or getattr(self.instance, "feedback", "") == "semi_bandit":
+        if self._shown is None or self.instance.shows_lists:
             return True
         own = all(shown == [arm] for arm, shown in enumerate(self._shown))
         return own and bool(self.instance.shows_rewards())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ossb.campaigns.player import Player
-from ossb.campaigns.rosters import extended, moves
+from ossb.campaigns.rosters import extended
 from ossb.errors import InputError
 from ossb.fields import integer, number
 from ossb.instances import from_dict
@@ -118,7 +118,7 @@ class Learner:
         self.instance = extended(old, keys)
         self._settle()
         self.tally = self._fresh_tally()
-        moved = moves(old, self.instance)
+        moved = old.moves(self.instance)
         for name, places in (("plays", moved["arms"]), ("counts", moved["components"])):
             getattr(self.tally, name)[places] = getattr(before, name)
         self.tally.means[moved["components"]] = before.means

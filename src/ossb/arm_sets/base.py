@@ -4,8 +4,8 @@ An arm is a set of items, written as the sorted tuple of their numbers.  Nothing
 the arms, except ``arms`` on sets small enough to print.
 """
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -14,6 +14,9 @@ Items = tuple[int, ...]
 
 class ArmSet(Protocol):
     """A set of arms behind a linear-maximisation oracle."""
+
+    largest: ClassVar[Mapping[str, int]]  # key → the most that a service takes
+    slow_items: ClassVar[int | None]  # items from which rates take too long for a service
 
     @property
     def n_items(self) -> int: ...

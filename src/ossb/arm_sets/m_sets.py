@@ -2,7 +2,8 @@
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,6 +16,8 @@ class MSets:
     """Every set of ``size`` of the ``n_items`` items: a uniform matroid."""
 
     is_matroid = True
+    largest: ClassVar[Mapping[str, int]] = {"n_items": 1_000, "size": 1_000}
+    slow_items: ClassVar[int | None] = None
 
     def __init__(self, n_items: int, size: int) -> None:
         self.n_items = read.integer(n_items, "n_items", least=1)

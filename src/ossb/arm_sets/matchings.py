@@ -4,7 +4,8 @@ An arm is a matching that covers every left node (an assignment of tasks to serv
 matchings that leave left nodes idle are not arms, so all arms have ``n_left`` items.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +20,8 @@ class Matchings:
     """Every matching of a bipartite graph that covers all left nodes."""
 
     is_matroid = False
+    largest: ClassVar[Mapping[str, int]] = {"edges": 225, "n_left": 100, "n_right": 100}
+    slow_items: ClassVar[int | None] = 225
 
     def __init__(
         self, n_left: int, n_right: int, edges: Sequence[Sequence[int]] | np.ndarray

@@ -1,7 +1,7 @@
 """Paths from a source to a target in a directed acyclic graph; items are its edges."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class Paths:
     """Every path from ``source`` to ``target`` in a directed acyclic graph."""
 
     is_matroid = False
+    largest: ClassVar[Mapping[str, int]] = {"edges": 500}
+    slow_items: ClassVar[int | None] = 500
 
     def __init__(
         self, edges: Sequence[Sequence[int]] | np.ndarray, source: int, target: int

@@ -2,7 +2,8 @@
 
 import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,6 +16,8 @@ class SpanningTrees:
     """Every spanning tree of a connected graph without loops: a graphic matroid."""
 
     is_matroid = True
+    largest: ClassVar[Mapping[str, int]] = {"edges": 500, "n_nodes": 500}
+    slow_items: ClassVar[int | None] = None
 
     def __init__(self, n_nodes: int, edges: Sequence[Sequence[int]] | np.ndarray) -> None:
         self.n_nodes = read.integer(n_nodes, "n_nodes", least=2)

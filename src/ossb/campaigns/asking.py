@@ -11,7 +11,6 @@ from ossb.campaigns import arrays
 from ossb.campaigns.arrays import Memory
 from ossb.campaigns.history import Decided
 from ossb.campaigns.player import Player
-from ossb.campaigns.rosters import n_units
 from ossb.campaigns.state import State
 from ossb.campaigns.working import Mark, change_of, live_memory
 from ossb.errors import InputError
@@ -97,7 +96,7 @@ def left_out_of(state: State, available: Available | None) -> frozenset[int]:
     wanted = units_in(state, available)
     if wanted <= state.retired:
         raise InputError("available", "hold an arm that is not retired", sorted(wanted))
-    return frozenset(set(range(n_units(state.instance))) - wanted | state.retired)
+    return frozenset(set(range(state.instance.unit_count())) - wanted | state.retired)
 
 
 def units_in(state: State, available: Available) -> set[int]:
@@ -110,7 +109,7 @@ def units_in(state: State, available: Available) -> set[int]:
 
 def unit_of(state: State, arm: Any, field: str) -> int:
     """The number of an arm, or of an item where arms are sets of items, that there is."""
-    unit, total = integer(arm, field), n_units(state.instance)
+    unit, total = integer(arm, field), state.instance.unit_count()
     if unit >= total:
         raise InputError(field, f"be below {total}", unit)
     return unit

@@ -9,7 +9,7 @@ from ossb.campaigns.asking import unit_of
 from ossb.campaigns.importing import Intake
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.player import Player
-from ossb.campaigns.rosters import extended, moves, n_units, refuse_growth
+from ossb.campaigns.rosters import extended, refuse_growth
 from ossb.campaigns.rows import Row
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict
@@ -56,19 +56,19 @@ class Changes:
                 raise Closed(f"campaign {self.name!r} is closed")
             old = state.instance
             refuse_growth(old)
-            if number is not None and number != n_units(old):
-                raise Conflict(f"the next arm of campaign {self.name!r} is {n_units(old)}")
+            if number is not None and number != old.unit_count():
+                raise Conflict(f"the next arm of campaign {self.name!r} is {old.unit_count()}")
             new = extended(old, brought)
             fits(new.to_dict())
             player = Player(new, state.definition["policy"], sorted(state.retired))
             content = {
                 "arm": brought,
                 "instance": new.to_dict(),
-                **moves(old, new),
+                **old.moves(new),
                 "memory": arrays.packed(player.start()),
             }
             waiting = self._journal.record("arm_added", self._clock(), content)
-            return n_units(old), waiting
+            return old.unit_count(), waiting
 
         return self._journal.change(add)
 
@@ -80,7 +80,7 @@ class Changes:
             if unit in state.retired:
                 return None, self._journal.newest
             retired = state.retired | {unit}
-            if len(retired) == n_units(state.instance):
+            if len(retired) == state.instance.unit_count():
                 raise InputError("arm", "not be the last one", unit)
             player = Player(state.instance, state.definition["policy"], sorted(retired))
             content = {"arm": unit, "memory": arrays.packed(player.start())}

@@ -53,7 +53,7 @@ def definition(
     known: Any = from_dict(dict(instance)) if isinstance(instance, Mapping) else instance
     if not isinstance(known, Instance):
         raise InputError("instance", "be an instance, or the keys of one", known)
-    if is_described(known) and getattr(known, "feedback", "") == "bandit":
+    if is_described(known) and not known.shows_lists:
         must = "list its arms, or show their items: only sums over arms of a set are observed"
         raise InputError("instance", must)
     if not isinstance(policy, str | Mapping):

@@ -23,7 +23,7 @@ def described(state: State, now: float) -> dict[str, Any]:
     sign = instance.observed_sign
     means = [float(sign * m) if n else None for m, n in zip(tally.means, tally.counts, strict=True)]
     own = state.table is None and all(shown == [arm] for arm, shown in enumerate(state.reveals))
-    summed = instance.kind == "combinatorial"
+    summed = instance.adds_up
     return {
         **state.definition,
         "instance": instance.to_dict(),

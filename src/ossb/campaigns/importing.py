@@ -64,7 +64,7 @@ class _Arms:
     def __init__(self, instance: Any, table: ArmTable | None) -> None:
         self._instance, self._table = instance, table
         self._count = 0 if table is not None else len(instance.showing())
-        listed = table is None and instance.kind != "dueling"  # a duel is a pair
+        listed = table is None and not instance.has_pairs  # whose names are those of items
         self._names: dict[str, int] = {}
         for place, name in enumerate(instance.arm_names if listed else ()):
             self._names.setdefault(name, place)
@@ -111,7 +111,7 @@ def _items(instance: Any, arm: Any, field: str) -> Items:
 def _pair(instance: Any, arm: Sequence[Any], field: str) -> int:
     """The position of a duel."""
     pair = tuple(sorted(integer(item, field) for item in arm))
-    if instance.kind != "dueling" or pair not in instance.pairs:
+    if not instance.has_pairs or pair not in instance.pairs:
         raise InputError(field, "be an arm", list(arm))
     if list(pair) != list(arm):
         raise InputError(field, "be written with the lower number first", list(arm))

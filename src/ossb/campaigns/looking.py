@@ -9,11 +9,9 @@ import numpy as np
 from ossb.arm_sets.base import Items
 from ossb.campaigns.observations import largest
 from ossb.campaigns.player import Player
-from ossb.campaigns.rosters import may_grow
 from ossb.campaigns.stopping import share, threshold
 from ossb.certificates import to_certificate
 from ossb.errors import CertificationError, InputError
-from ossb.families.bernoulli import bernoulli_kl
 from ossb.graves_lai.semi_bandit.evidence import least_evidence
 from ossb.instances import from_dict
 from ossb.models.base import WEAKEST
@@ -82,35 +80,13 @@ def _position_of_leader(instance: Any, tally: Tally) -> int:
         return int(model.plug_in(tally._replace(means=_told_first(tally)), memory))
     if tally.counts.all():
         return int(model.project(tally, memory))
-    if instance.kind == "dueling":
-        return _leading_item(instance, tally)
-    if instance.kind == "classical" or getattr(instance, "feedback", "") == "semi_bandit":
-        return int(model.project(tally._replace(means=_told_first(tally)), memory))
-    found = int(model.project(tally, memory))
-    if instance.kind in ("lipschitz", "unimodal"):  # of an arm never seen little is known
-        return int(np.argmax(np.where(tally.counts > 0, memory.rewards, -math.inf)))
-    return found
+    return int(instance.leading(tally, _told_first(tally)))
 
 
 def _told_first(tally: Tally) -> np.ndarray:
     """Means under which no arm with components never told of beats one without."""
     lowest = -1.0 - 2.0 * float(np.abs(tally.means).sum())
     return np.where(tally.counts > 0, tally.means, lowest)
-
-
-def _leading_item(instance: Any, tally: Tally) -> int:
-    """The item of least evidence against it, then of most wins, among those that met another."""
-    size = instance.n_items
-    against, wins, met = np.zeros(size), np.zeros(size), np.zeros(size, dtype=bool)
-    for (i, j), shown in zip(instance.pairs, instance.showing(), strict=True):
-        if shown and tally.counts[shown[0]] > 0:
-            count, mean = int(tally.counts[shown[0]]), float(tally.means[shown[0]])
-            won = mean if instance.sign > 0 else 1.0 + mean
-            against[j if won > 0.5 else i] += count * bernoulli_kl(won, 0.5)
-            wins[[i, j]] += count * won, count * (1.0 - won)
-            met[[i, j]] = True
-    order = np.lexsort((-wins, np.where(met, against, math.inf)))
-    return int(instance.pairs.index((int(order[0]), int(order[0]))))
 
 
 def stopping(view: View, delta: float) -> dict[str, Any]:
@@ -133,7 +109,7 @@ def stopping(view: View, delta: float) -> dict[str, Any]:
         return {**answer, "reason": BEYOND}
     statistic = (_evidence_of_set if described else _evidence)(instance, view.tally)
     level = threshold(
-        view.tally.counts, delta * share(view.added, may_grow(instance)), view.components
+        view.tally.counts, delta * share(view.added, instance.can_grow), view.components
     )
     answer["threshold"] = level
     if math.isfinite(statistic):
@@ -240,7 +216,8 @@ def _at_estimate(view: View) -> Any:
     model.project(view.tally, memory)
     keys = instance.to_dict()
     signed = instance.observed_sign * memory.estimate
-    keys[instance.parameter] = _parameter(instance, view, memory, signed).tolist()
+    found = instance.parameter_from(memory, signed, view.tally.counts)
+    keys[instance.parameter] = found.tolist()
     return from_dict(keys)
 
 
@@ -253,27 +230,3 @@ def _set_at_estimate(instance: Any, tally: Tally) -> Any:
     keys = instance.to_dict()
     keys[instance.parameter] = (instance.sign * tally.means).tolist()
     return from_dict(keys)
-
-
-def _parameter(instance: Any, view: View, memory: Any, means: np.ndarray) -> np.ndarray:
-    """The parameter behind the estimated means of the components."""
-    semi_bandit = getattr(instance, "feedback", "") == "semi_bandit"
-    if semi_bandit or instance.kind in ("classical", "unimodal", "dueling"):
-        for position, shown in enumerate(instance.showing()):
-            if any(view.tally.counts[component] == 0 for component in shown):
-                name = instance.arm_name(instance.arm_at(position))
-                raise InputError("estimate", f"know every arm: arm {name} has shown nothing yet")
-    if instance.kind == "dueling":
-        preferences = np.full((instance.n_items, instance.n_items), 0.5)
-        for (i, j), shown in zip(instance.pairs, instance.showing(), strict=True):
-            if shown:
-                preferences[i, j] = means[shown[0]]
-                preferences[j, i] = 1.0 - means[shown[0]]
-        return preferences
-    for key in ("phi", "parameter"):
-        if hasattr(memory, key):
-            return np.asarray(getattr(memory, key))
-    if instance.parameter == "phi" and not semi_bandit:
-        found: np.ndarray = np.linalg.lstsq(instance.arms, means, rcond=None)[0]
-        return found
-    return means

@@ -23,7 +23,7 @@ class Observations:
         self._state = state
         self._family = state.instance.plain_family
         self._largest = largest(state.instance)
-        self._always = getattr(state.instance, "feedback", "") == "semi_bandit"
+        self._always = state.instance.shows_lists
 
     def are_lists(self, components: Sequence[int]) -> bool:
         """Whether what an arm that shows some components showed is a list.

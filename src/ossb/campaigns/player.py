@@ -17,7 +17,7 @@ from numpy.random import Generator
 
 from ossb.arm_sets.table import ArmTable, RenamedTable
 from ossb.campaigns import arrays
-from ossb.campaigns.rosters import is_described, n_units, places, restricted
+from ossb.campaigns.rosters import is_described, restricted
 from ossb.errors import PolicyError, brief
 from ossb.graves_lai.generic.way import WAY
 from ossb.kernels import kernel
@@ -61,9 +61,9 @@ class Player:
             self.instance = instance
         else:
             out = set(left_out)
-            self.kept = [unit for unit in range(n_units(instance)) if unit not in out]
+            self.kept = [unit for unit in range(instance.unit_count()) if unit not in out]
             self.instance = restricted(instance, self.kept)
-            self.arms, self.components = places(instance, self.kept)
+            self.arms, self.components = instance.places(self.kept)
         self._chosen = dict(chosen)
         parameters = {key: value for key, value in chosen.items() if key != "name"}
         self.policy: Any = make_policy(str(chosen["name"]), self.instance, **parameters)

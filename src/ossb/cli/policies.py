@@ -13,12 +13,14 @@ def policies(
     Example: ossb policies --json
     """
     from ossb.policies import POLICIES
+    from ossb.policies.base import structures_of
+    from ossb.structures import STRUCTURES
 
     rows = [
         {
             "name": kind.name,
             "parameters": dict(kind.parameters),
-            "structures": list(kind.structures),
+            "structures": structures_of(kind, STRUCTURES),
             "reference": kind.reference,
             "breaks": dict(kind.breaks),
         }
@@ -38,7 +40,7 @@ def policies(
                 kind.name,
                 {
                     "parameters": ", ".join(f"{k}={v}" for k, v in kind.parameters.items()),
-                    "structures": ", ".join(kind.structures),
+                    "structures": ", ".join(structures_of(kind, STRUCTURES)),
                     "reference": kind.reference,
                     "breaks": "; ".join(f"{name}: {why}" for name, why in kind.breaks.items()),
                 },

@@ -30,12 +30,12 @@ from ossb.policies.base import Kind
 from ossb.policies.budgeted import within_budgets
 from ossb.policies.escb import check_weight
 from ossb.policies.items import (
-    SEMI_BANDIT,
     TableMemory,
     looks,
     through_oracle,
     uncovered_arm,
 )
+from ossb.structures.offers import ITEMS
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 NODES = 40  # of the search where there is no dynamic program
@@ -113,7 +113,7 @@ AESCB = Kind(
     name="aescb",
     build=build,
     parameters={"c": 0.0, "levels": LEVELS},
-    structures=SEMI_BANDIT,
+    needs=(ITEMS,),
     reference="Cuvelier, Combes and Gourdin (2021), POMACS 5(1)",
     fits=through_oracle,
 )

@@ -8,17 +8,6 @@ from ossb.kernels import kernel
 from ossb.structures.base import Instance
 from ossb.tally import Tally
 
-OWN_COMPONENT = (
-    "classical",
-    "linear",
-    "generalized_linear",
-    "lipschitz",
-    "unimodal",
-    "finite",
-    "polytope",
-    "union",
-)
-
 
 class Nothing(NamedTuple):
     """The memory of a policy that needs none."""

@@ -37,8 +37,10 @@ class Kind:
         Makes the policy of an instance and parameters.
     parameters
         What can be set, with the values it has by itself.
+    needs
+        What a structure has to offer, all of it (``ossb.structures.offers``).
     structures
-        Kinds of structures it fits.
+        Kinds of structures that it fits by name, whatever they offer.
     fits
         Says why an instance of such a structure does not fit; None where it does.
     switches
@@ -55,8 +57,9 @@ class Kind:
     name: str
     build: Callable[..., Any]
     parameters: Mapping[str, Any]
-    structures: tuple[str, ...]
     reference: str
+    needs: tuple[str, ...] = ()
+    structures: tuple[str, ...] = ()
     fits: Callable[[Instance], str | None] = lambda instance: None
     suits: Callable[[Instance], str | None] = lambda instance: None
     remembers: bool = False
@@ -127,7 +130,17 @@ def refusal(kind: Kind, instance: Instance) -> str | None:
 
     A structure that extends another is played by the other's policies too.
     """
-    kinds = {base.__dict__.get("kind") for base in type(instance).__mro__}
-    if kinds.isdisjoint(kind.structures):
+    if not _is_for(kind, type(instance)):
         return f"is not for {instance.kind} structures"
     return kind.fits(instance)
+
+
+def structures_of(kind: Kind, structures: Mapping[str, type[Instance]]) -> list[str]:
+    """Names of the structures that a policy is for; some of their instances may not fit."""
+    return [name for name, structure in structures.items() if _is_for(kind, structure)]
+
+
+def _is_for(kind: Kind, structure: type[Instance]) -> bool:
+    named = {base.__dict__.get("kind") for base in structure.__mro__}
+    offered = kind.needs and set(kind.needs) <= set(structure.offers)
+    return bool(offered) or not named.isdisjoint(kind.structures)

@@ -19,12 +19,13 @@ from numpy.random import Generator
 from ossb.errors import InputError
 from ossb.families import Family
 from ossb.fields import integer
-from ossb.policies.arms import OWN_COMPONENT, Nothing, reward_is_observed
+from ossb.policies.arms import Nothing, reward_is_observed
 from ossb.policies.base import Kind
 from ossb.policies.evidence import best_told
 from ossb.policies.kl_ucb import upper_mean
 from ossb.records import record
 from ossb.structures.base import Instance
+from ossb.structures.offers import OWN_COMPONENT
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 
@@ -78,7 +79,7 @@ BURNETAS_KATEHAKIS = Kind(
     name="burnetas-katehakis",
     build=build,
     parameters={"c": 0.0, "first": 1},
-    structures=OWN_COMPONENT,
+    needs=(OWN_COMPONENT,),
     reference="Burnetas and Katehakis (1996)",
     fits=reward_is_observed,
 )

@@ -20,8 +20,9 @@ from ossb.errors import InputError
 from ossb.families import Family
 from ossb.policies.arms import Nothing, best_mean, unplayed
 from ossb.policies.base import Kind
-from ossb.policies.lipschitz_arms import LIPSCHITZ, exploration_level, may_be_best
+from ossb.policies.lipschitz_arms import exploration_level, may_be_best
 from ossb.records import Floats, record
+from ossb.structures.offers import DISTANCES
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 
@@ -71,6 +72,6 @@ CKL_UCB = Kind(
     name="ckl-ucb",
     build=build,
     parameters={"c": 0.0},
-    structures=LIPSCHITZ,
+    needs=(DISTANCES,),
     reference="Magureanu, Combes and Proutiere (2014)",
 )

@@ -18,7 +18,6 @@ from ossb.arm_sets.table import ArmTable
 from ossb.kernels import kernel
 from ossb.policies.base import Kind
 from ossb.policies.items import (
-    SEMI_BANDIT,
     ItemMemory,
     TableMemory,
     heaviest,
@@ -28,6 +27,7 @@ from ossb.policies.items import (
     uncovered_arm,
 )
 from ossb.records import Ints, record
+from ossb.structures.offers import ITEMS
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 
@@ -125,7 +125,7 @@ COMBINATORIAL_THOMPSON = Kind(
     name="combinatorial-thompson",
     build=build,
     parameters={},
-    structures=SEMI_BANDIT,
+    needs=(ITEMS,),
     reference="Wang and Chen (2018); Perrault, Boursier, Perchet and Valko (2020)",
     fits=in_unit_interval_or_gaussian,
 )

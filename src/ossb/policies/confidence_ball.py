@@ -29,13 +29,13 @@ from ossb.models.least_squares import INVERSE, THETA, TOLD, follow_tally, predic
 from ossb.models.spanning import barycentric_spanner
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
-    LINEAR,
     Regression,
     features_of,
     new_regression,
     shows_one_value,
 )
 from ossb.records import Floats, record
+from ossb.structures.offers import FEATURES
 from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
 
 SWEEPS = 60
@@ -172,7 +172,7 @@ CONFIDENCE_BALL = Kind(
     name="confidence-ball",
     build=build,
     parameters={"delta": 0.01, "ball": "l2", "scale": None},
-    structures=LINEAR,
+    needs=(FEATURES,),
     reference="Dani, Hayes and Kakade (2008)",
     fits=shows_one_value,
     breaks={"level": "the ridge draws rewards to 0"},

@@ -23,7 +23,6 @@ from ossb.errors import InputError
 from ossb.fields import choice
 from ossb.policies.base import Kind
 from ossb.policies.items import (
-    SEMI_BANDIT,
     ItemMemory,
     TableMemory,
     heaviest,
@@ -34,6 +33,7 @@ from ossb.policies.items import (
     uncovered_arm,
 )
 from ossb.records import Ints, record
+from ossb.structures.offers import ITEMS
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 RADIUS = 1.5
@@ -116,7 +116,7 @@ CUCB = Kind(
     name="cucb",
     build=build,
     parameters={"version": "cucb", "scale": None},
-    structures=SEMI_BANDIT,
+    needs=(ITEMS,),
     reference="Chen, Wang and Yuan (2013); Kveton, Wen, Ashkan and Szepesvári (2015)",
     fits=in_unit_interval_or_gaussian,
 )

@@ -19,11 +19,12 @@ from numpy.random import Generator
 
 from ossb.families import Family
 from ossb.fields import choice
-from ossb.policies.arms import OWN_COMPONENT, reward_is_observed, unplayed
+from ossb.policies.arms import reward_is_observed, unplayed
 from ossb.policies.base import Kind
 from ossb.policies.evidence import best_told, evidence_against
 from ossb.policies.turns import LAST, Turn, begin_turn, new_turn, next_in_turn, take
 from ossb.records import record
+from ossb.structures.offers import OWN_COMPONENT
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 THRESHOLDS = ("ratio", "time")
@@ -81,7 +82,7 @@ DMED = Kind(
     name="dmed",
     build=build,
     parameters={"threshold": "ratio"},
-    structures=OWN_COMPONENT,
+    needs=(OWN_COMPONENT,),
     reference="Honda and Takemura (2010)",
     fits=reward_is_observed,
     remembers=True,

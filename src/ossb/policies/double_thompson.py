@@ -25,6 +25,7 @@ from ossb.models.dueling import DuelingModel
 from ossb.policies.base import Kind
 from ossb.policies.duels import duels_told, win_rate
 from ossb.records import record
+from ossb.structures.offers import DUELS
 from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
 
 HOPES, WINS = 0, 1  # rows of Scores.table
@@ -127,6 +128,6 @@ DOUBLE_THOMPSON = Kind(
     name="double-thompson",
     build=build,
     parameters={"alpha": 0.51},
-    structures=("dueling",),
+    needs=(DUELS,),
     reference="Wu and Liu (2016)",
 )

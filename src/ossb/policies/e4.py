@@ -40,7 +40,6 @@ from ossb.graves_lai.linear import start as start_solver
 from ossb.models.least_squares import INVERSE, TOLD
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
-    LINEAR,
     Regression,
     flat_arms,
     new_regression,
@@ -50,6 +49,7 @@ from ossb.policies.linear_arms import (
 from ossb.policies.linear_rivals import Rivals, face_rivals, new_rivals
 from ossb.policies.optimal_design import optimal_design
 from ossb.records import Floats, record
+from ossb.structures.offers import FEATURES
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 # places in E4Memory.plan
@@ -230,7 +230,7 @@ E4_KIND = Kind(
     name="e4",
     build=build,
     parameters={"horizon": 1000, "gamma": 10.0, "threshold": 0.5, "first_batch": "root"},
-    structures=LINEAR,
+    needs=(FEATURES,),
     reference="Ren, Jin and Xu (2024)",
     fits=shows_one_value,
     remembers=True,

@@ -31,7 +31,6 @@ from ossb.graves_lai.linear import start as start_solver
 from ossb.models.spanning import barycentric_spanner
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
-    LINEAR,
     Regression,
     flat_arms,
     new_regression,
@@ -39,6 +38,7 @@ from ossb.policies.linear_arms import (
     shows_one_value,
 )
 from ossb.records import Floats, Ints, record
+from ossb.structures.offers import FEATURES
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 WARM_UP, SUCCESS, RECOVERY = 0.0, 1.0, 2.0
@@ -204,7 +204,7 @@ END_OF_OPTIMISM = Kind(
     name="end-of-optimism",
     build=build,
     parameters={"horizon": 1000, "c": 1.0},
-    structures=LINEAR,
+    needs=(FEATURES,),
     reference="Lattimore and Szepesvári (2017)",
     fits=shows_one_value,
     remembers=True,

@@ -27,7 +27,6 @@ from ossb.kernels import kernel
 from ossb.policies.arms import lists_arms
 from ossb.policies.base import Kind
 from ossb.policies.items import (
-    SEMI_BANDIT,
     heaviest,
     membership_of,
     shows_items,
@@ -35,6 +34,7 @@ from ossb.policies.items import (
     uncovered,
 )
 from ossb.records import Ints, record
+from ossb.structures.offers import ITEMS
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 GOLDEN = 0.6180339887498949
@@ -203,7 +203,7 @@ ESCB = Kind(
     name="escb",
     build=build,
     parameters={"version": 1, "c": 0.0},
-    structures=SEMI_BANDIT,
+    needs=(ITEMS,),
     reference="Combes, Talebi, Proutiere and Lelarge (2015)",
     fits=fits,
 )

@@ -22,7 +22,6 @@ from ossb.models.glm import GlmLook, GlmModel
 from ossb.models.spanning import first_look
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
-    LINEAR,
     Regression,
     flat_arms,
     new_regression,
@@ -30,6 +29,7 @@ from ossb.policies.linear_arms import (
     shows_one_value,
 )
 from ossb.records import Floats, Ints, record
+from ossb.structures.offers import LINKED_FEATURES
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 
@@ -144,7 +144,7 @@ GLM_UCB = Kind(
     name="glm-ucb",
     build=build,
     parameters={"scale": 1.0},
-    structures=(*LINEAR, "generalized_linear"),
+    needs=(LINKED_FEATURES,),
     reference="Filippi, Cappé, Garivier and Szepesvári (2010)",
     fits=shows_one_value,
 )

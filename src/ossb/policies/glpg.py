@@ -27,7 +27,8 @@ from ossb.fields import integer
 from ossb.policies.base import Kind
 from ossb.policies.glpg_memory import Held, heaviest_with, hold, leader_of, no_plan, plan_of
 from ossb.policies.glpg_program import Program
-from ossb.policies.items import SEMI_BANDIT, looks, through_oracle, uncovered_arm
+from ossb.policies.items import looks, through_oracle, uncovered_arm
+from ossb.structures.offers import ITEMS
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 LEVELS = 200  # budgets of the separation
@@ -130,7 +131,7 @@ GLPG = Kind(
     name="glpg",
     build=build,
     parameters={"epsilon": 0.05, "gamma": 0.0, "iterations": 20},
-    structures=SEMI_BANDIT,
+    needs=(ITEMS,),
     reference="Cuvelier, Combes and Gourdin (2021), ALT, PMLR 132",
     fits=fits,
 )

@@ -33,8 +33,8 @@ from ossb.errors import InputError
 from ossb.models.base import SETTLED, WEAKEST, Model
 from ossb.policies.arms import projects
 from ossb.policies.base import Kind
-from ossb.policies.ossb import STRUCTURES
 from ossb.records import record
+from ossb.structures.offers import MODEL
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 CLOSE = 1e-3  # certified relative gap at which held rates are kept
@@ -131,7 +131,7 @@ GRAVES_LAI = Kind(
     name="graves-lai",
     build=build,
     parameters={"gamma": 0.0, "growth": 2.0},
-    structures=STRUCTURES,
+    needs=(MODEL,),
     reference="Graves and Lai (1997)",
     fits=projects,
     remembers=True,

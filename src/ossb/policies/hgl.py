@@ -30,6 +30,7 @@ from ossb.models.base import NU, TOP_SHARE, Model
 from ossb.policies.base import Kind
 from ossb.policies.hgl_implicit import ImplicitHgl, implicit_hgl
 from ossb.records import record
+from ossb.structures.offers import MODEL
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, is_waiting
 
 PATIENCE = 0.01
@@ -179,18 +180,7 @@ HGL = Kind(
     name="hgl",
     build=build,
     parameters={"horizon_factor": None, "front": None, "cautious": None},
-    structures=(
-        "classical",
-        "combinatorial",
-        "dueling",
-        "generalized_linear",
-        "lipschitz",
-        "unimodal",
-        "linear",
-        "finite",
-        "polytope",
-        "union",
-    ),
+    needs=(MODEL,),
     reference="this package, after Graves and Lai (1997) and Combes et al. (2017)",
     fits=fits,
     switches=("cautious",),

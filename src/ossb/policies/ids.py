@@ -40,7 +40,6 @@ from ossb.policies.exploration_data import (
     take_in,
 )
 from ossb.policies.linear_arms import (
-    LINEAR,
     Regression,
     features_of,
     new_regression,
@@ -54,6 +53,7 @@ from ossb.policies.linear_rivals import (
 )
 from ossb.records import Floats, record
 from ossb.structures.base import Instance
+from ossb.structures.offers import FEATURES
 from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
 
 LEAST_EVIDENCE = 1e-10
@@ -233,7 +233,7 @@ IDS = Kind(
     name="ids",
     build=build,
     parameters={"norm": 1.0, "optimism": "all"},
-    structures=LINEAR,
+    needs=(FEATURES,),
     reference="Kirschner, Lattimore, Vernade and Szepesvári (2021)",
     fits=shows_one_value,
     remembers=True,

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.random import Generator
 
 from ossb.families import Family
-from ossb.policies.arms import OWN_COMPONENT, Nothing, reward_is_observed, unplayed
+from ossb.policies.arms import Nothing, reward_is_observed, unplayed
 from ossb.policies.base import Kind
 from ossb.policies.evidence import best_told, evidence_against
 from ossb.records import record
 from ossb.structures.base import Instance
+from ossb.structures.offers import OWN_COMPONENT
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 
@@ -51,7 +52,7 @@ IMED = Kind(
     name="imed",
     build=build,
     parameters={},
-    structures=OWN_COMPONENT,
+    needs=(OWN_COMPONENT,),
     reference="Honda and Takemura (2015)",
     fits=reward_is_observed,
 )

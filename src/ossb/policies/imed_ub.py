@@ -21,6 +21,7 @@ from ossb.policies.arms import Nothing, unplayed
 from ossb.policies.base import Kind
 from ossb.policies.evidence import evidence_against
 from ossb.records import Ints, record
+from ossb.structures.offers import NEIGHBOURS
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 
@@ -87,6 +88,6 @@ IMED_UB = Kind(
     name="imed-ub",
     build=build,
     parameters={"sweep": True},
-    structures=("unimodal",),
+    needs=(NEIGHBOURS,),
     reference="Saber, Ménard and Maillard (2020)",
 )

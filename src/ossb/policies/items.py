@@ -10,8 +10,6 @@ from ossb.kernels import kernel
 from ossb.structures.base import Instance
 from ossb.tally import Tally
 
-SEMI_BANDIT = ("combinatorial",)
-
 
 class ItemMemory(NamedTuple):
     """What each item is worth to the round."""

@@ -10,7 +10,6 @@ from ossb.errors import InputError
 from ossb.families import Family
 from ossb.kernels import kernel
 from ossb.policies.arms import (
-    OWN_COMPONENT,
     Nothing,
     best_mean,
     reward_is_observed,
@@ -19,6 +18,7 @@ from ossb.policies.arms import (
 from ossb.policies.base import Kind
 from ossb.records import record
 from ossb.structures.base import Instance
+from ossb.structures.offers import OWN_COMPONENT
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 STEPS = 80
@@ -99,7 +99,7 @@ KL_UCB = Kind(
     name="kl-ucb",
     build=build,
     parameters={"c": 0.0},
-    structures=OWN_COMPONENT,
+    needs=(OWN_COMPONENT,),
     reference="Garivier and Cappé (2011); Cappé, Garivier, Maillard, Munos and Stoltz (2013)",
     fits=reward_is_observed,
 )

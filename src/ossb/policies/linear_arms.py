@@ -20,8 +20,6 @@ from ossb.policies.arms import lists_arms
 from ossb.structures.base import Instance
 from ossb.tally import Tally
 
-LINEAR = ("linear", "combinatorial")
-
 
 class FlatArms(NamedTuple):
     """Arms for least squares without a ridge: the same whatever the units of their features."""

@@ -21,7 +21,6 @@ from ossb.models.least_squares import INVERSE, THETA, TOLD, predict
 from ossb.models.spanning import first_look
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
-    LINEAR,
     FlatArms,
     Regression,
     features_of,
@@ -32,6 +31,7 @@ from ossb.policies.linear_arms import (
 )
 from ossb.records import Floats, Ints, record
 from ossb.structures.base import Instance
+from ossb.structures.offers import FEATURES
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 
@@ -118,7 +118,7 @@ LINEAR_THOMPSON = Kind(
     name="linear-thompson",
     build=build,
     parameters={"scale": "paper", "delta": 0.1, "prior": "unit"},
-    structures=LINEAR,
+    needs=(FEATURES,),
     reference="Agrawal and Goyal (2013)",
     fits=shows_one_value,
     breaks={

@@ -13,8 +13,6 @@ import numpy as np
 from ossb.kernels import kernel
 from ossb.tally import Tally, round_number
 
-LIPSCHITZ = ("lipschitz",)
-
 
 @kernel
 def exploration_level(tally: Tally, c: float) -> float:

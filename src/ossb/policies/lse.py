@@ -25,6 +25,7 @@ from ossb.errors import InputError
 from ossb.fields import integer
 from ossb.policies.base import Kind
 from ossb.records import Ints, record
+from ossb.structures.offers import NEIGHBOURS
 from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
 
 SECTION = 0.5 * (3.0 - math.sqrt(5.0))  # 0.382…, the shorter part of a golden section
@@ -105,7 +106,7 @@ LSE = Kind(
     name="lse",
     build=build,
     parameters={"slope": 0.1, "horizon": 10_000},
-    structures=("unimodal",),
+    needs=(NEIGHBOURS,),
     reference="after Yu and Mannor (2011)",
     fits=fits,
     remembers=True,

@@ -29,6 +29,7 @@ from ossb.policies.base import Kind
 from ossb.policies.evidence import best_told
 from ossb.records import record
 from ossb.structures.base import Instance
+from ossb.structures.offers import DOUBTS
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 
@@ -92,7 +93,7 @@ MINTS = Kind(
     name="mints",
     build=build,
     parameters={"cutoff": None},
-    structures=("classical", "lipschitz", "unimodal", "finite"),
+    needs=(DOUBTS,),
     reference="Wang (2025)",
     fits=fits,
 )

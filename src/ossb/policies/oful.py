@@ -17,7 +17,6 @@ from ossb.errors import InputError
 from ossb.models.least_squares import TOLD
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
-    LINEAR,
     Regression,
     features_of,
     new_regression,
@@ -26,6 +25,7 @@ from ossb.policies.linear_arms import (
 )
 from ossb.records import Floats, record
 from ossb.structures.base import Instance
+from ossb.structures.offers import FEATURES
 from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
 
 
@@ -79,7 +79,7 @@ OFUL = Kind(
     name="oful",
     build=build,
     parameters={"delta": 0.01, "norm": 1.0},
-    structures=LINEAR,
+    needs=(FEATURES,),
     reference="Abbasi-Yadkori, Pál and Szepesvári (2011)",
     fits=shows_one_value,
     breaks={

@@ -24,8 +24,9 @@ from ossb.graves_lai.lipschitz import rates as program_rates
 from ossb.graves_lai.lipschitz import start as start_program
 from ossb.policies.arms import best_mean, unplayed
 from ossb.policies.base import Kind
-from ossb.policies.lipschitz_arms import LIPSCHITZ, exploration_level, may_be_best
+from ossb.policies.lipschitz_arms import exploration_level, may_be_best
 from ossb.records import Floats, record
+from ossb.structures.offers import DISTANCES
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 
@@ -106,6 +107,6 @@ OSLB = Kind(
     name="oslb",
     build=build,
     parameters={"epsilon": 0.5, "c": 0.0},
-    structures=LIPSCHITZ,
+    needs=(DISTANCES,),
     reference="Magureanu, Combes and Proutiere (2014)",
 )

@@ -50,6 +50,7 @@ from ossb.models.base import SETTLED, WEAKEST, Model
 from ossb.policies.arms import lists_arms, projects
 from ossb.policies.base import Kind
 from ossb.records import record
+from ossb.structures.offers import MODEL
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 LATE = 1e5  # in the opening the test uses at least this number of the round
@@ -253,18 +254,6 @@ def build(
     )
 
 
-STRUCTURES = (
-    "classical",
-    "combinatorial",
-    "dueling",
-    "generalized_linear",
-    "lipschitz",
-    "unimodal",
-    "linear",
-    "finite",
-    "polytope",
-    "union",
-)
 REFERENCE = "Combes, Magureanu and Proutiere (2017)"
 
 
@@ -284,7 +273,7 @@ OSSB_PAPER = Kind(
         "sweep": True,
         "opening": 0.0,
     },
-    structures=STRUCTURES,
+    needs=(MODEL,),
     reference=REFERENCE,
     fits=lists_arms,
 )
@@ -304,7 +293,7 @@ OSSB = Kind(
         "sweep": True,
         "opening": None,
     },
-    structures=STRUCTURES,
+    needs=(MODEL,),
     reference=f"{REFERENCE}, with repairs",
     fits=lists_arms,
     suits=projects,

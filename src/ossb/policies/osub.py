@@ -28,6 +28,7 @@ from ossb.policies.base import Kind
 from ossb.policies.evidence import best_told
 from ossb.policies.kl_ucb import upper_mean
 from ossb.records import Ints, record
+from ossb.structures.offers import NEIGHBOURS
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 
@@ -113,7 +114,7 @@ OSUB = Kind(
     name="osub",
     build=build,
     parameters={"c": 0.0, "sweep": True},
-    structures=("unimodal",),
+    needs=(NEIGHBOURS,),
     reference="Combes and Proutiere (2014)",
     remembers=True,
 )

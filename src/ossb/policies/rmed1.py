@@ -24,6 +24,7 @@ from ossb.policies.base import Kind
 from ossb.policies.duels import scarce_pair, win_rate
 from ossb.policies.turns import LAST, Turn, begin_turn, new_turn, next_in_turn, take
 from ossb.records import record
+from ossb.structures.offers import DUELS
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 STEEPEST = 10.0  # power of K: 1.01 in the paper, and doubles hold 10³⁰⁸
@@ -129,7 +130,7 @@ RMED1 = Kind(
     name="rmed1",
     build=build,
     parameters={"scale": 0.3, "power": 1.01},
-    structures=("dueling",),
+    needs=(DUELS,),
     reference="Komiyama, Honda, Kashima and Nakagawa (2015)",
     remembers=True,
     breaks={"relabelling": "items of a turn are taken in the order of their numbers"},

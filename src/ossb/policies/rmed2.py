@@ -29,6 +29,7 @@ from ossb.policies.rmed1 import (
 )
 from ossb.policies.turns import NEXT, take
 from ossb.records import record
+from ossb.structures.offers import DUELS
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 
@@ -100,7 +101,7 @@ RMED2 = Kind(
     name="rmed2",
     build=build,
     parameters={"scale": 0.3, "power": 1.01, "alpha": 3.0},
-    structures=("dueling",),
+    needs=(DUELS,),
     reference="Komiyama, Honda, Kashima and Nakagawa (2015)",
     remembers=True,
     breaks={"relabelling": "items of a turn are taken in the order of their numbers"},

@@ -20,6 +20,7 @@ from ossb.models.dueling import DuelingModel
 from ossb.policies.base import Kind
 from ossb.policies.double_thompson import upper_win
 from ossb.records import record
+from ossb.structures.offers import DUELS
 from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
 
 
@@ -99,7 +100,7 @@ RUCB = Kind(
     name="rucb",
     build=build,
     parameters={"alpha": 0.51},
-    structures=("dueling",),
+    needs=(DUELS,),
     reference="Zoghi, Whiteson, Munos and de Rijke (2014)",
     remembers=True,
 )

@@ -37,7 +37,6 @@ from ossb.kernels import kernel
 from ossb.models.least_squares import INVERSE, TOLD
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
-    LINEAR,
     Regression,
     features_of,
     new_regression,
@@ -54,6 +53,7 @@ from ossb.policies.linear_rivals import (
 )
 from ossb.records import Floats, record
 from ossb.structures.base import Instance
+from ossb.structures.offers import FEATURES
 from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
 
 STEP_SHARES, STEP_MULTIPLIER = 0.5, 0.1
@@ -210,7 +210,7 @@ SOLID = Kind(
     name="solid",
     build=build,
     parameters={"z": 100.0, "norm": 1.0, "c": 1.0, "schedule": "experiments"},
-    structures=LINEAR,
+    needs=(FEATURES,),
     reference="Tirinzoni, Pirotta, Restelli and Lazaric (2020)",
     fits=shows_one_value,
     remembers=True,

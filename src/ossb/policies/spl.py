@@ -37,7 +37,6 @@ from ossb.models.least_squares import INVERSE, TOLD
 from ossb.policies.base import Kind
 from ossb.policies.ids import LEAST_EVIDENCE, learn_from, weigh_rivals
 from ossb.policies.linear_arms import (
-    LINEAR,
     Regression,
     features_of,
     new_regression,
@@ -54,6 +53,7 @@ from ossb.policies.linear_rivals import (
 )
 from ossb.records import Floats, record
 from ossb.structures.base import Instance
+from ossb.structures.offers import FEATURES
 from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
 
 FIRST_MIXABILITY = 0.01  # in units of 1/σ, as losses are
@@ -209,7 +209,7 @@ SPL = Kind(
     name="spl",
     build=build,
     parameters={"c": 1.0, "learner": "arms"},
-    structures=LINEAR,
+    needs=(FEATURES,),
     reference="Degenne, Shao and Koolen (2020)",
     fits=shows_one_value,
     remembers=True,

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.random import Generator
 
 from ossb.policies.arms import (
-    OWN_COMPONENT,
     Nothing,
     best_mean,
     reward_is_observed,
@@ -17,6 +16,7 @@ from ossb.policies.base import Kind
 from ossb.policies.evidence import best_told
 from ossb.records import record
 from ossb.structures.base import Instance
+from ossb.structures.offers import OWN_COMPONENT
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 
@@ -78,7 +78,7 @@ THOMPSON = Kind(
     name="thompson",
     build=build,
     parameters={},
-    structures=OWN_COMPONENT,
+    needs=(OWN_COMPONENT,),
     reference="Thompson (1933); Kaufmann, Korda and Munos (2012)",
     fits=fits,
 )

@@ -12,7 +12,6 @@ from numpy.random import Generator
 
 from ossb.errors import InputError
 from ossb.policies.arms import (
-    OWN_COMPONENT,
     Nothing,
     best_mean,
     reward_is_observed,
@@ -21,6 +20,7 @@ from ossb.policies.arms import (
 from ossb.policies.base import Kind
 from ossb.records import record
 from ossb.structures.base import Instance
+from ossb.structures.offers import OWN_COMPONENT
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 
@@ -62,7 +62,7 @@ UCB1 = Kind(
     name="ucb1",
     build=build,
     parameters={"proxy": None},
-    structures=OWN_COMPONENT,
+    needs=(OWN_COMPONENT,),
     reference="Auer, Cesa-Bianchi and Fischer (2002)",
     fits=reward_is_observed,
     breaks={"units (exponential)": "the index is that of rewards in [0, 1]"},

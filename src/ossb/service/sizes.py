@@ -1,37 +1,26 @@
 """How large an instance a stranger may ask for: some structures grow with the square."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from ossb.arm_sets import ARM_SETS
 from ossb.errors import InputError
+from ossb.structures import STRUCTURES
 
 MOST_ARMS = 20_000
 COUNTS = ("n_arms", "n_items", "n_left", "n_right", "n_nodes", "size")  # other numbers are none
-LARGEST: dict[tuple[str, str], int] = {
-    ("dueling", "n_items"): 150,
-    ("dueling", "preferences"): 150,
-    ("lipschitz", "points"): 1_500,
-    # sets of arms: `hgl` looks at every item for each decision, and rates take longer
-    ("m_sets", "n_items"): 1_000,
-    ("m_sets", "size"): 1_000,
-    ("paths", "edges"): 500,
-    ("matchings", "edges"): 225,
-    ("matchings", "n_left"): 100,
-    ("matchings", "n_right"): 100,
-    ("spanning_trees", "edges"): 500,
-    ("spanning_trees", "n_nodes"): 500,
-}
 
 
 def check(instance: dict[str, Any]) -> None:
     """Refuse what would not fit into memory."""
-    structure = instance.get("arm_set") or instance.get("structure")
+    largest = _largest(instance)
     for key, value in instance.items():
         if not isinstance(value, list) and key not in COUNTS:
             continue
         size = len(value) if isinstance(value, list) else value
         if isinstance(size, bool) or not isinstance(size, int):
             continue
-        most = LARGEST.get((str(structure), key), MOST_ARMS)
+        most = largest.get(key, MOST_ARMS)
         if size > most:
             raise InputError(f"instance.{key}", f"be at most {most} in a campaign over HTTP")
     if isinstance(instance.get("edges"), list):
@@ -45,6 +34,17 @@ def check_grown(instance: dict[str, Any]) -> None:
     except InputError as error:
         key = error.field.removeprefix("instance.")
         raise InputError("arm", f"not be added: `{key}` must {error.must}") from None
+
+
+def _largest(instance: dict[str, Any]) -> Mapping[str, int]:
+    """Key → the most that fits, where the structure or the set of arms says so."""
+    structure, arm_set = instance.get("structure"), instance.get("arm_set")
+    if isinstance(arm_set, str) and arm_set in ARM_SETS:
+        found: Mapping[str, int] = ARM_SETS[arm_set][0].largest
+        return found
+    if isinstance(structure, str) and structure in STRUCTURES.own:
+        return STRUCTURES[structure].largest
+    return {}
 
 
 def _check_nodes(edges: list[Any]) -> None:

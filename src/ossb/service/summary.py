@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ossb.arm_sets import ARM_SETS
 from ossb.campaigns import Campaign, Corrupt, Unavailable
 from ossb.campaigns.campaign import GAP
 from ossb.campaigns.looking import Moment, known_leader, rates_at_estimate, stopping
@@ -16,7 +17,6 @@ COUNTED = ("rounds", "pending", "events", "phases", "plays", "means", "component
 SHORT = (*DEFINED, *COUNTED)
 JUDGED = ("rates", "stop")  # what takes time to work out
 MOST_MET = 1000  # arms of a set in one document
-SLOW_SETS = {"paths": 500, "matchings": 225}  # and items from which rates take too long here
 ROUGH = 1e-2  # relative gap of their rates
 FAILED = "the server failed to show it; its log says why"
 DAMAGED: dict[str, Any] = {
@@ -65,7 +65,8 @@ def summary_at(moment: Moment, delta: float) -> dict[str, Any]:
 
 def _rates(moment: Moment) -> dict[str, Any]:
     """To a rough gap where the solver takes seconds, and not at all where it takes minutes."""
-    most = SLOW_SETS.get(moment.stands["instance"].get("arm_set", ""))
+    arm_set = ARM_SETS.get(moment.stands["instance"].get("arm_set", ""))
+    most = None if arm_set is None else arm_set[0].slow_items
     if most is None:
         return rates_at_estimate(moment.view, GAP)
     if len(moment.stands["components"]["counts"]) > most:

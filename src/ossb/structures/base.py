@@ -23,6 +23,7 @@ from ossb.families import FAMILIES, Family, family_named
 from ossb.graves_lai.bound import Bound, Bounded
 from ossb.graves_lai.cost import Cost, read_cost
 from ossb.graves_lai.proof import Arm, Ball, ProofError, judge, prove
+from ossb.structures.roster import Roster
 
 __all__ = ["Arm", "Bound", "Instance", "Structure", "bound", "clear_best", "refuse_twins"]
 
@@ -32,12 +33,13 @@ UNCHECKED = 1e-12  # share by which the sides of such an answer are moved out
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Instance:
+class Instance(Roster):
     """The common keys."""
 
     kind: ClassVar[str]
     parameter: ClassVar[str]  # the key of the true parameter
     observations: ClassVar[tuple[str, ...]]  # families that fit
+    offers: ClassVar[tuple[str, ...]] = ()  # what policies may need, see ``structures.offers``
     witnessed: ClassVar[bool] = True  # False where confusing parameters rest on a user's word
     reference: ClassVar[str]
 

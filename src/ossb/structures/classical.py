@@ -3,8 +3,11 @@
 Lai and Robbins (1985), Burnetas and Katehakis (1996): c(x) = 1 / d(θ_x, θ*).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+import numpy as np
 
 from ossb import fields as read
 from ossb.families import FAMILIES
@@ -14,7 +17,10 @@ from ossb.graves_lai.proof import Ball, Support
 from ossb.models.classical import ClassicalModel
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
+from ossb.structures.offers import DOUBTS, MODEL, OWN_COMPONENT
 from ossb.structures.priced_levels import FreeMeans, PricedIndependent
+from ossb.structures.roster import Keys
+from ossb.tally import Tally
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -30,9 +36,13 @@ class Classical(MeanVector):
     """
 
     kind: ClassVar[str] = "classical"
+    offers: ClassVar[tuple[str, ...]] = (MODEL, DOUBTS, OWN_COMPONENT)
     parameter: ClassVar[str] = "theta"
     observations: ClassVar[tuple[str, ...]] = FAMILIES
     reference: ClassVar[str] = "Lai and Robbins (1985); Burnetas and Katehakis (1996)"
+
+    can_restrict: ClassVar[bool] = True
+    can_grow: ClassVar[bool] = True
 
     n_arms: Any = None
 
@@ -62,6 +72,21 @@ class Classical(MeanVector):
 
     def is_cautious(self) -> bool:
         return self.observation in ("poisson", "exponential")
+
+    # arms that come and go: a new one brings nothing but its name
+
+    def fewer(self, kept: Sequence[int], keys: Keys) -> None:
+        keys["n_arms"] = len(kept)
+
+    def one_more(self, given: Keys, keys: Keys) -> None:
+        keys["n_arms"] = self.n_arms + 1
+
+    def leading(self, tally: Tally, told_first: np.ndarray) -> int:
+        return self.leading_by_means(tally, told_first)
+
+    def parameter_from(self, memory: Any, means: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        self.refuse_untold(counts)
+        return super().parameter_from(memory, means, counts)
 
     def exact_information(self, support: Support, multipliers: Any) -> Ball:
         from ossb.graves_lai.exact.means import information  # loads flint

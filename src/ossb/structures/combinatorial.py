@@ -33,6 +33,9 @@ from ossb.models.semi_bandit import SemiBanditModel, semi_bandit_model
 from ossb.structures.base import Bound, Instance
 from ossb.structures.combinatorial_cases import Case, ListedBandit, ListedSemiBandit
 from ossb.structures.combinatorial_enumerated import EnumeratedBandit
+from ossb.structures.offers import FEATURES, ITEMS, LINKED_FEATURES, MODEL
+from ossb.structures.roster import Keys, least_squares
+from ossb.tally import Tally
 
 SHAPE_KEYS = ("n_items", "size", "edges", "source", "target", "n_left", "n_right", "n_nodes")
 CONVEX = ("gaussian", "bernoulli", "bounded", "poisson")
@@ -60,11 +63,14 @@ class Combinatorial(Instance):
     """
 
     kind: ClassVar[str] = "combinatorial"
+    offers: ClassVar[tuple[str, ...]] = (MODEL, ITEMS, FEATURES, LINKED_FEATURES)
     parameter: ClassVar[str] = "phi"
     observations: ClassVar[tuple[str, ...]] = FAMILIES
     reference: ClassVar[str] = (
         "Cesa-Bianchi and Lugosi (2012); Combes, Talebi, Proutiere and Lelarge (2015)"
     )
+
+    adds_up: ClassVar[bool] = True
 
     feedback: str = ""
     arms: Any = None
@@ -203,6 +209,36 @@ class Combinatorial(Instance):
         if isinstance(arm, tuple) and len(self.arm_names):
             return ", ".join(self.arm_names[item] for item in arm)
         return super().arm_name(arm)
+
+    # what a campaign asks; items of a described set can go, and none can come
+
+    @property
+    def shows_lists(self) -> bool:
+        return self.feedback == "semi_bandit"
+
+    @property
+    def can_restrict(self) -> bool:  # type: ignore[override]
+        return self.arms is None
+
+    def unit_count(self) -> int:
+        return self.item_count if self.arms is None else len(self.arms)
+
+    def fewer(self, kept: Sequence[int], keys: Keys) -> None:
+        if self.edges is None:
+            keys["n_items"] = len(kept)
+        else:
+            keys["edges"] = self.edges[list(kept)].tolist()
+
+    def leading(self, tally: Tally, told_first: np.ndarray) -> int:
+        if self.shows_lists:
+            return self.leading_by_means(tally, told_first)
+        return super().leading(tally, told_first)
+
+    def parameter_from(self, memory: Any, means: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        if self.shows_lists:
+            self.refuse_untold(counts)
+            return super().parameter_from(memory, means, counts)
+        return np.asarray(memory.phi) if hasattr(memory, "phi") else least_squares(self.arms, means)
 
     def foresight(self) -> tuple[float, float]:
         return (1.0, 10.0) if self.feedback == "bandit" else (2.0, 100.0)

@@ -4,7 +4,8 @@ Komiyama et al. (2015).  The regret of the pair (i, j) is ½(θ(i*, i) + θ(i*, 
 (i, j) and (j, i) are one experiment, and a pair (i, i) shows nothing.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,7 +20,10 @@ from ossb.graves_lai.duels import cheapest_opponent, duel_regret, pair_position
 from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
 from ossb.models.dueling import DuelingModel
 from ossb.structures.base import TIE, Bound, Instance
+from ossb.structures.offers import DUELS, MODEL
 from ossb.structures.priced_lists import PricedDuels
+from ossb.structures.roster import Keys
+from ossb.tally import Tally
 
 SUM_TOLERANCE = 1e-9  # preferences are often printed with a few digits: p_ij + p_ji = 1 to this
 
@@ -39,9 +43,15 @@ class Dueling(Instance):
     """
 
     kind: ClassVar[str] = "dueling"
+    offers: ClassVar[tuple[str, ...]] = (MODEL, DUELS)
     parameter: ClassVar[str] = "preferences"
     observations: ClassVar[tuple[str, ...]] = ("bernoulli",)
     reference: ClassVar[str] = "Komiyama, Honda, Kashima and Nakagawa (2015)"
+
+    can_restrict: ClassVar[bool] = True
+    can_grow: ClassVar[bool] = True
+    has_pairs: ClassVar[bool] = True
+    largest: ClassVar[Mapping[str, int]] = {"n_items": 150, "preferences": 150}
 
     observation: str = "bernoulli"
     n_items: Any = None
@@ -190,6 +200,53 @@ class Dueling(Instance):
             if j != item and self.signed[item, j] < level:
                 table[item, j], table[j, item] = share, 1.0 - share
         return table
+
+    # items that come and go; the rest must still have a best one, which nobody can check before
+
+    def unit_count(self) -> int:
+        return int(self.n_items)
+
+    def fewer(self, kept: Sequence[int], keys: Keys) -> None:
+        keys["n_items"] = len(kept)
+
+    def one_more(self, given: Keys, keys: Keys) -> None:
+        keys["n_items"] = self.n_items + 1
+
+    def places(self, kept: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        wanted, reveals = set(kept), self.reveals()
+        arms = [x for x, pair in enumerate(self.pairs) if wanted.issuperset(pair)]
+        components = [shown for x in arms for shown in reveals[x]]
+        return np.array(arms, dtype=np.int64), np.array(components, dtype=np.int64)
+
+    def moves(self, larger: "Dueling") -> dict[str, list[int]]:
+        place = {pair: x for x, pair in enumerate(larger.pairs)}
+        reveals = larger.reveals()
+        arms = [place[pair] for pair in self.pairs]
+        components = [reveals[place[pair]][0] for pair in self.pairs if pair[0] != pair[1]]
+        return {"arms": arms, "components": components}
+
+    def leading(self, tally: Tally, told_first: np.ndarray) -> int:
+        """Of items that met another, the one of least evidence against it, then of most wins."""
+        size = self.n_items
+        against, wins, met = np.zeros(size), np.zeros(size), np.zeros(size, dtype=bool)
+        for (i, j), shown in zip(self.pairs, self.reveals(), strict=True):
+            if shown and tally.counts[shown[0]] > 0:
+                count, mean = int(tally.counts[shown[0]]), float(tally.means[shown[0]])
+                won = mean if self.sign > 0 else 1.0 + mean
+                against[j if won > 0.5 else i] += count * bernoulli_kl(won, 0.5)
+                wins[[i, j]] += count * won, count * (1.0 - won)
+                met[[i, j]] = True
+        order = np.lexsort((-wins, np.where(met, against, math.inf)))
+        return int(self.pairs.index((int(order[0]), int(order[0]))))
+
+    def parameter_from(self, memory: Any, means: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        self.refuse_untold(counts)
+        preferences = np.full((self.n_items, self.n_items), 0.5)
+        for (i, j), shown in zip(self.pairs, self.reveals(), strict=True):
+            if shown:
+                preferences[i, j] = means[shown[0]]
+                preferences[j, i] = 1.0 - means[shown[0]]
+        return preferences
 
     # what proves it
 

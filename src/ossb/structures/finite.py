@@ -24,6 +24,7 @@ from ossb.graves_lai.proof import Alternative, Ball, Support
 from ossb.models.finite import FiniteModel
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
+from ossb.structures.offers import DOUBTS, MODEL, OWN_COMPONENT
 from ossb.structures.priced_lists import PricedFinite
 
 MEMBER = 1e-9  # how near a listed parameter the true one must be, relative to its size
@@ -44,6 +45,7 @@ class Finite(MeanVector):
     """
 
     kind: ClassVar[str] = "finite"
+    offers: ClassVar[tuple[str, ...]] = (MODEL, DOUBTS, OWN_COMPONENT)
     parameter: ClassVar[str] = "theta"
     observations: ClassVar[tuple[str, ...]] = FAMILIES
     reference: ClassVar[str] = "Agrawal, Teneketzis and Anantharam (1989)"

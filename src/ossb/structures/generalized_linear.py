@@ -24,7 +24,9 @@ from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.glm import GlmModel, glm_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.listed import ListedArms
+from ossb.structures.offers import LINKED_FEATURES, MODEL, OWN_COMPONENT
 from ossb.structures.priced_linear import PricedLinear
+from ossb.structures.roster import FeatureRoster
 
 if TYPE_CHECKING:
     from ossb.graves_lai.exact.linear import Frame
@@ -41,7 +43,7 @@ _BEYOND = 1.1  # a witness goes that much further than its confusing parameter
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class GeneralizedLinear(ListedArms):
+class GeneralizedLinear(FeatureRoster, ListedArms):
     """Arms whose mean reward is g(⟨φ, x⟩).
 
     Parameters
@@ -58,6 +60,7 @@ class GeneralizedLinear(ListedArms):
     """
 
     kind: ClassVar[str] = "generalized_linear"
+    offers: ClassVar[tuple[str, ...]] = (MODEL, OWN_COMPONENT, LINKED_FEATURES)
     parameter: ClassVar[str] = "phi"
     observations: ClassVar[tuple[str, ...]] = ("gaussian", "bernoulli", "bounded", "poisson")
     reference: ClassVar[str] = "Filippi, Cappé, Garivier and Szepesvári (2010)"

@@ -27,7 +27,9 @@ from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.linear import LinearModel, linear_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.listed import ListedArms
+from ossb.structures.offers import FEATURES, LINKED_FEATURES, MODEL, OWN_COMPONENT
 from ossb.structures.priced_linear import PricedLinear
+from ossb.structures.roster import FeatureRoster
 
 if TYPE_CHECKING:
     from ossb.graves_lai.exact.linear import Frame
@@ -37,7 +39,7 @@ BLOCK = 2**20  # numbers in the arms of instances that are solved together
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Linear(ListedArms):
+class Linear(FeatureRoster, ListedArms):
     """Arms whose mean is linear in their features.
 
     Parameters
@@ -49,6 +51,7 @@ class Linear(ListedArms):
     """
 
     kind: ClassVar[str] = "linear"
+    offers: ClassVar[tuple[str, ...]] = (MODEL, OWN_COMPONENT, FEATURES, LINKED_FEATURES)
     parameter: ClassVar[str] = "phi"
     observations: ClassVar[tuple[str, ...]] = ("gaussian",)
     reference: ClassVar[str] = "Lattimore and Szepesvári (2017)"

@@ -6,7 +6,7 @@ entries d(θ_z, λ_z), for any metric ℓ.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -21,6 +21,9 @@ from ossb.graves_lai.proof import Alternative, Ball, Support
 from ossb.models.lipschitz import LipschitzModel, lipschitz_model
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
+from ossb.structures.offers import DISTANCES, DOUBTS, MODEL, OWN_COMPONENT
+from ossb.structures.roster import Keys
+from ossb.tally import Tally
 
 ROUNDING = 1e-12  # relative differences that count as rounding of what was written
 LEAST = 1e-290  # a smaller divergence has no rate within the range of doubles
@@ -44,9 +47,14 @@ class Lipschitz(MeanVector):
     """
 
     kind: ClassVar[str] = "lipschitz"
+    offers: ClassVar[tuple[str, ...]] = (MODEL, DOUBTS, OWN_COMPONENT, DISTANCES)
     parameter: ClassVar[str] = "theta"
     observations: ClassVar[tuple[str, ...]] = FAMILIES
     reference: ClassVar[str] = "Magureanu, Combes and Proutiere (2014)"
+
+    can_restrict: ClassVar[bool] = True
+    can_grow: ClassVar[bool] = True
+    largest: ClassVar[Mapping[str, int]] = {"points": 1_500}
 
     points: Any = None
     lipschitz_constant: Any = None
@@ -98,6 +106,36 @@ class Lipschitz(MeanVector):
     @property
     def n_arms(self) -> int:
         return len(self.points if self.distances is None else self.distances)
+
+    # arms that come and go: a new one brings its point, or its distances to those before it
+
+    def fewer(self, kept: Sequence[int], keys: Keys) -> None:
+        if self.distances is None:
+            keys["points"] = self.points[list(kept)].tolist()
+        else:  # with detours over the arms left out
+            keys["distances"] = self.metric[np.ix_(kept, kept)].tolist()
+
+    def one_more(self, given: Keys, keys: Keys) -> None:
+        if self.distances is None:
+            if "point" not in given:
+                raise InputError("arm.point", "be given")
+            point = given.pop("point")
+            if self.points.ndim == 1:
+                keys["points"] = [*self.points.tolist(), read.number(point, "arm.point")]
+            else:
+                place = read.vector(point, "arm.point", self.points.shape[1])
+                keys["points"] = [*self.points.tolist(), place.tolist()]
+            return
+        if "distances" not in given:
+            raise InputError("arm.distances", "be given, one to each arm before it")
+        row = read.vector(given.pop("distances"), "arm.distances", self.n_arms)
+        table = np.zeros((row.size + 1, row.size + 1))
+        table[:-1, :-1] = self.distances
+        table[-1, :-1] = table[:-1, -1] = row
+        keys["distances"] = table.tolist()
+
+    def leading(self, tally: Tally, told_first: np.ndarray) -> int:
+        return self.leading_of_told(tally)
 
     @cached_property
     def metric(self) -> np.ndarray:

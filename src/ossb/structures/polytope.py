@@ -14,6 +14,7 @@ from ossb import fields as read
 from ossb.errors import InputError
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.generic.piece import Piece
+from ossb.structures.offers import MODEL, OWN_COMPONENT
 from ossb.structures.piecewise import CONVEX, MEMBER, Piecewise, read_piece, violation
 from ossb.structures.priced_pieces import PricedPieces
 
@@ -39,6 +40,7 @@ class Polytope(Piecewise):
     """
 
     kind: ClassVar[str] = "polytope"
+    offers: ClassVar[tuple[str, ...]] = (MODEL, OWN_COMPONENT)
     parameter: ClassVar[str] = "theta"
     observations: ClassVar[tuple[str, ...]] = CONVEX
     reference: ClassVar[str] = "Graves and Lai (1997); Combes, Magureanu and Proutiere (2017)"

@@ -4,8 +4,10 @@ Combes and Proutiere (2014): only the neighbours of the best arm need exploring,
 c(y) = 1 / d(θ_y, θ*).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +22,9 @@ from ossb.models.unimodal import UnimodalModel
 from ossb.structures.base import Bound
 from ossb.structures.classical import Classical
 from ossb.structures.listed import MeanVector
+from ossb.structures.offers import DOUBTS, MODEL, NEIGHBOURS, OWN_COMPONENT
+from ossb.structures.roster import Keys
+from ossb.tally import Tally
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -39,9 +44,13 @@ class Unimodal(MeanVector):
     """
 
     kind: ClassVar[str] = "unimodal"
+    offers: ClassVar[tuple[str, ...]] = (MODEL, DOUBTS, OWN_COMPONENT, NEIGHBOURS)
     parameter: ClassVar[str] = "theta"
     observations: ClassVar[tuple[str, ...]] = FAMILIES
     reference: ClassVar[str] = "Combes and Proutiere (2014)"
+
+    can_restrict: ClassVar[bool] = True
+    can_grow: ClassVar[bool] = True
 
     n_arms: Any = None
     edges: Any = None
@@ -73,6 +82,64 @@ class Unimodal(MeanVector):
             near[a].add(b)
             near[b].add(a)
         return tuple(tuple(sorted(arms)) for arms in near)
+
+    # arms that come and go
+
+    def fewer(self, kept: Sequence[int], keys: Keys) -> None:
+        """Neighbours of an arm that goes become neighbours of one another.
+
+        That keeps means unimodal: a path that rises through the arm rises without it.
+        """
+        keys["n_arms"] = len(kept)
+        if self.edges is None:
+            return
+        near = [set(arms) for arms in self.neighbours]
+        for gone in set(range(self.n_arms)).difference(kept):
+            for a, b in combinations(sorted(near[gone]), 2):
+                near[a].add(b)
+                near[b].add(a)
+            for a in near[gone]:
+                near[a].discard(gone)
+            near[gone].clear()
+        number = {arm: place for place, arm in enumerate(kept)}
+        keys["edges"] = sorted([number[a], number[b]] for a in kept for b in near[a] if a < b)
+
+    def one_more(self, given: Keys, keys: Keys) -> None:
+        """A new arm brings its ``neighbours``, or the two it stands ``between``.
+
+        Without either it stands at the end of the line.
+        """
+        new = self.n_arms
+        keys["n_arms"] = new + 1
+        if "between" in given and "neighbours" in given:
+            raise InputError("arm.between", "be left out: neighbours are given")
+        if "between" in given:
+            ends = sorted(read.pairs([given.pop("between")], "arm.between", new)[0].tolist())
+            edges = self._pairs()
+            if tuple(ends) not in edges:
+                raise InputError("arm.between", "be two neighbours", ends)
+            edges.discard((ends[0], ends[1]))
+        elif "neighbours" in given:
+            near = given.pop("neighbours")
+            if not isinstance(near, list | tuple) or not near:
+                raise InputError("arm.neighbours", "be a list of arms", near)
+            ends = [_arm(arm, f"arm.neighbours[{i}]", new) for i, arm in enumerate(near)]
+            edges = self._pairs()
+        elif self.edges is None:
+            return
+        else:
+            raise InputError("arm.neighbours", "be given")
+        keys["edges"] = sorted([a, b] for a, b in edges | {(end, new) for end in ends})
+
+    def _pairs(self) -> set[tuple[int, int]]:
+        return {(a, b) for a, near in enumerate(self.neighbours) for b in near if a < b}
+
+    def leading(self, tally: Tally, told_first: np.ndarray) -> int:
+        return self.leading_of_told(tally)
+
+    def parameter_from(self, memory: Any, means: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        self.refuse_untold(counts)
+        return super().parameter_from(memory, means, counts)
 
     def _check_connected(self) -> None:
         if self.edges is None:
@@ -188,3 +255,10 @@ def _spread(neighbours: tuple[tuple[int, ...], ...], start: int, passes: Any) ->
                 reached[other] = arm
                 waiting.append(other)
     return reached
+
+
+def _arm(value: Any, field: str, n_arms: int) -> int:
+    arm = read.integer(value, field)
+    if arm >= n_arms:
+        raise InputError(field, f"be below {n_arms}", arm)
+    return arm

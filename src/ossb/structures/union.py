@@ -14,6 +14,7 @@ from ossb import fields as read
 from ossb.errors import InputError
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.generic.piece import Piece
+from ossb.structures.offers import MODEL, OWN_COMPONENT
 from ossb.structures.piecewise import CONVEX, MEMBER, Piecewise, read_piece, violation
 from ossb.structures.polytope import known_size
 from ossb.structures.priced_pieces import PricedPieces
@@ -38,6 +39,7 @@ class Union(Piecewise):
     """
 
     kind: ClassVar[str] = "union"
+    offers: ClassVar[tuple[str, ...]] = (MODEL, OWN_COMPONENT)
     parameter: ClassVar[str] = "theta"
     observations: ClassVar[tuple[str, ...]] = CONVEX
     reference: ClassVar[str] = "Graves and Lai (1997)"

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ossb.campaigns.rosters import restricted
 from ossb.errors import InputError
 from ossb.policies import POLICIES
 from ossb.structures.base import Instance, bound
@@ -142,6 +143,44 @@ def models_find_the_best_arm(instance: Any) -> None:
     assert np.isfinite(rates).all(), f"a rate is not finite: {rates}"
 
 
+def estimates_are_instances(instance: Any) -> None:
+    """From what its model estimates at the truth the same instance is made: its best arm leads."""
+    if instance.n_arms is None or not hasattr(instance, "model") or instance.unprojected():
+        return
+    model, tally = instance.model(), empty_tally(len(instance.components), instance.n_arms)
+    memory = model.start()
+    tally.counts[:], tally.means[:] = 100, instance.components
+    tally.plays[:], tally.clock[0] = 100, 100 * instance.n_arms
+    model.project(tally, memory)
+    means = instance.observed_sign * memory.estimate
+    found = instance.parameter_from(memory, means, tally.counts)
+    again = _from(instance, {**instance.to_dict(), instance.parameter: found.tolist()})
+    assert again.best_arm() == instance.best_arm(), f"{again.best_arm()} is best at {found}"
+    leader = instance.leading(tally, tally.means)
+    assert leader == instance.position(instance.best_arm()), f"arm {leader} leads by the truth"
+
+
+def units_come_and_go(instance: Any) -> None:
+    """Where its arms (or items) can be retired, any but one is, and what remains is an instance."""
+    if not instance.can_restrict:
+        return
+    units = instance.unit_count()
+    whole = instance.places(range(units))
+    if instance.n_arms is not None:
+        assert whole[0].tolist() == list(range(instance.n_arms)), "with all units arms are missing"
+    for gone in range(units):
+        kept = [unit for unit in range(units) if unit != gone]
+        try:
+            smaller = restricted(instance, kept)
+        except InputError:
+            assert instance.n_arms is None, f"without {gone} there is no instance"
+            continue  # no arm of a set is without this item
+        assert smaller.unit_count() == units - 1, f"{smaller.unit_count()} left of {units}"
+        if instance.n_arms is not None:
+            arms = instance.places(kept)[0]
+            assert len(arms) == smaller.n_arms, f"{len(arms)} places of {smaller.n_arms} arms"
+
+
 def policies_fit_or_refuse(instance: Any) -> None:
     """Every policy is made for the instance, or refuses it with an ``InputError``."""
     for kind in POLICIES.values():
@@ -156,6 +195,8 @@ CONTRACTS: tuple[Callable[[Any], None], ...] = (
     variances_scale_bounds,
     gaps_are_losses,
     models_find_the_best_arm,
+    estimates_are_instances,
+    units_come_and_go,
     policies_fit_or_refuse,
 )
 
