@@ -48,7 +48,7 @@ def test_every_cell_of_the_grid_has_its_trials():
         "tails-linear": 2_000,
         "rare": 2_500,
         "apart": 2_500,
-        "counts": 1_000,
+        "counts": 10_000,
     }
     kinds = [kind for kind, _ in groups]
     assert {kind: kinds.count(kind) for kind in kinds} == {
