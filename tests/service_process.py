@@ -21,7 +21,10 @@ def free_port():
 class Server:
     """A server on a port of its own, that can be started again and again."""
 
-    def __init__(self, storage, log, port=None, level="warning", environment=None, options=()):
+    def __init__(
+        self, storage, log, port=None, level="warning", environment=None, options=(), before=()
+    ):
+        self.before = list(before)  # a command that starts another
         self.storage, self.log, self.level, self.options = storage, log, level, options
         self.environment = environment or {}
         self.port = port or free_port()
@@ -31,7 +34,7 @@ class Server:
     def start(self, wait=True):
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [SCRIPT, "serve", "--storage", self.storage, "--port", str(self.port)]
+                [*self.before, SCRIPT, "serve", "--storage", self.storage, "--port", str(self.port)]
                 + ["--log-level", self.level, *self.options],
                 stderr=log,
                 env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

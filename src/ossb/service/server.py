@@ -6,6 +6,7 @@ import logging
 import resource
 import signal
 import socket
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -16,6 +17,7 @@ from ossb.campaigns import Storage
 from ossb.errors import InputError
 from ossb.service import logs
 from ossb.service.app import LIMITS, CallLimits, Service
+from ossb.service.connections import Connections
 
 HEADER_SECONDS = 10.0  # within which a request's head has to come
 HEADER_BYTES = 64 * 1024
@@ -26,6 +28,10 @@ TOO_LONG = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
     b"Connection: close\r\nContent-Length: 0\r\n\r\n"
 )
+TOO_MANY = (
+    b"HTTP/1.1 503 Service Unavailable\r\n"
+    b"Connection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
+)
 GRACE = 6  # seconds that requests have to end in once the server goes; ten in all
 
 
@@ -35,9 +41,17 @@ class Protocol(HttpToolsProtocol):
     _watch: asyncio.TimerHandle | None = None
     _head = 0  # bytes of a request's head so far
 
+    def __init__(self, *arguments: Any, all_of: Connections | None = None, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self._all = Connections(CONNECTIONS) if all_of is None else all_of
+
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._start_watch()
+        if self._all.enter(self, transport.abort):
+            self._start_watch()
+        else:
+            transport.write(TOO_MANY)
+            transport.close()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -55,10 +69,20 @@ class Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._end_watch()
         self._head = 0
+        scope: Any = self.scope
+        scope["ossb.known"] = self._know
         super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        self._all.rest(self)
+        super().on_response_complete()
+
+    def _know(self) -> None:
+        self._all.know(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_watch()
+        self._all.leave(self)
         super().connection_lost(exc)
 
     def _start_watch(self) -> None:
@@ -112,16 +136,16 @@ def serve(
         if not local and not service.tokens:
             must = "be 127.0.0.1 while there is no token: make one with `ossb token create`"
             raise InputError("host", must, host)
+        protocol: Any = partial(Protocol, all_of=Connections(_most_connections()))
         config = uvicorn.Config(
             service,
-            http=Protocol,
+            http=protocol,
             ws="none",
             log_config=None,
             access_log=False,
             proxy_headers=False,  # who calls is not for the caller to say
             server_header=False,
             timeout_keep_alive=IDLE_SECONDS,
-            limit_concurrency=CONNECTIONS,
             timeout_graceful_shutdown=GRACE,
             lifespan="off",
         )
@@ -159,6 +183,14 @@ def _allow_connections() -> None:
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def _most_connections() -> int:
+    """As many as this process may have open, with some files beside."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return (
+        CONNECTIONS if soft == resource.RLIM_INFINITY else max(16, min(CONNECTIONS, soft - FILES))
+    )
 
 
 def is_loopback(host: str) -> bool:
