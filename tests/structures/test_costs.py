@@ -10,6 +10,8 @@ import ossb
 from cutting_planes import least_cost, pair_oracle
 from ossb import certificates
 from ossb.errors import InputError
+from ossb.graves_lai import program
+from ossb.graves_lai.cost import SAMPLES
 from ossb.graves_lai.pairs import pair_rates
 
 FAMILIES = ("gaussian", "bernoulli", "poisson", "exponential", "bounded")
@@ -51,6 +53,7 @@ def test_independent_arms_agree_with_cutting_planes(family, goal):
 
 
 DUELS = [[0.5, 0.6, 0.7, 0.8], [0.4, 0.5, 0.9, 0.3], [0.3, 0.1, 0.5, 0.6], [0.2, 0.7, 0.4, 0.5]]
+HILL = [0.0, 0.2, 0.5, 0.7, 1.0]
 SETS = [[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 0, 1, 1]]
 
 
@@ -59,6 +62,10 @@ def every(rng):
     yield classical(rng, "bernoulli", "maximize")
     yield classical(rng, "poisson", "minimize")
     yield ossb.Dueling(preferences=DUELS)
+    edges = [[0, 1], [0, 2], [2, 3], [2, 4]]
+    yield ossb.Unimodal(theta=[0.8, 0.6, 0.7, 0.3, 0.65], edges=edges, observation="bernoulli")
+    hill = {"theta": [0.3, 0.45, 0.6, 0.55, 0.3], "points": HILL, "lipschitz_constant": 1.2}
+    yield ossb.Lipschitz(**hill, observation="poisson")
     rows = rng.uniform(0.1, 0.9, (5, 3))
     rows[1:3, np.argmax(rows[0])] = rows[0].max()
     yield ossb.Finite(parameters=rows, theta=rows[0], observation="bernoulli")
@@ -107,6 +114,18 @@ def as_polytopes(rng):
     for family in ("gaussian", "bernoulli", "poisson"):
         keys = {"theta": theta, "observation": family}
         yield ossb.Classical(**keys), ossb.Polytope(A=np.zeros((0, 4)), b=[], **keys)
+    theta, step = [0.3, 0.6, 0.55, 0.1], np.diff(np.eye(4), axis=0)
+    pieces = [
+        {"A": (step * np.where(np.arange(3) < k, -1.0, 1.0)[:, None]).tolist(), "b": [0.0] * 3}
+        for k in range(4)
+    ]
+    keys = {"theta": theta, "observation": "bernoulli"}
+    yield ossb.Unimodal(**keys), ossb.Union(pieces=pieces, **keys)
+    places = np.array([0.0, 0.3, 0.4, 1.0])
+    rows = [np.eye(4)[i] - np.eye(4)[j] for i in range(4) for j in range(4) if i != j]
+    reach = [2.0 * abs(places[i] - places[j]) for i in range(4) for j in range(4) if i != j]
+    near = ossb.Lipschitz(points=places, lipschitz_constant=2.0, **keys)
+    yield near, ossb.Polytope(A=rows, b=reach, **keys)
     arms, phi = rng.normal(size=(6, 2)), rng.normal(size=2)
     general = ossb.Polytope(A=np.zeros((0, 2)), b=[], means=arms, theta=phi)
     yield ossb.Linear(arms=arms, phi=phi), general
@@ -220,6 +239,32 @@ def test_a_wrong_cost_is_refused_by_name(cost, field):
     assert refused.value.field == field
 
 
+def test_on_a_graph_with_a_cycle_the_best_arm_must_be_free():
+    cycle = {"theta": [0.9, 0.5, 0.4, 0.3], "edges": [[0, 1], [0, 2], [1, 3], [2, 3]]}
+    with pytest.raises(InputError, match="cycle"):
+        ossb.bound(ossb.Unimodal(**cycle), cost="samples")
+    free = ossb.bound(ossb.Unimodal(**cycle), cost=[0.0, 1.0, 1.0, 1.0])
+    assert free.value == pytest.approx(2 / 0.4**2 + 2 / 0.5**2)
+
+
+def test_exponential_means_at_distances_are_refused_with_the_reason():
+    instance = ossb.Lipschitz(
+        theta=[1.0, 0.8, 0.7], points=[0.0, 1.0, 2.0], lipschitz_constant=0.5,
+        observation="exponential",
+    )  # fmt: skip
+    with pytest.raises(InputError, match="exponential"):
+        ossb.bound(instance, cost="samples")
+
+
+def test_arms_beyond_the_neighbours_are_played_where_they_are_cheap():
+    prices = np.array([1.0, 100.0, 0.01, 1.0])
+    # an arm on the other side of the best one tells that this is still above it
+    middle = ossb.Unimodal(theta=[0.5, 0.8, 0.7, 0.69], observation="bernoulli")
+    answer = ossb.bound(middle, cost=prices.tolist())
+    assert answer.rates[3] > 0.0
+    assert answer.verify().valid
+
+
 def test_one_arm_costs_nothing_and_a_certain_best_arm_still_has_to_be_found():
     assert ossb.bound(ossb.Classical(theta=[0.5]), cost="samples").value == 0.0
     sure = ossb.Classical(theta=[1.0, 0.5], observation="bernoulli")
@@ -251,6 +296,18 @@ def test_forged_levels_prove_nothing():
         report = dataclasses.replace(answer, alternatives=forged).verify()
         assert not report.valid or report.lower <= answer.upper, change
         assert report.lower <= answer.upper * (1 + 1e-12)
+
+
+def test_the_barrier_is_the_same_compiled_and_interpreted():
+    instance = ossb.Unimodal(theta=[0.5, 0.8, 0.7, 0.69], observation="bernoulli")
+    levels = instance.priced(SAMPLES).shape.levels
+    both = []
+    for compiled in (False, True):
+        levels.fallen[:] = 0.0
+        both.append(program.solve(levels, np.ones(4), len(levels.arms), 1, 1e-7, compiled))
+    assert (both[0].rates == both[1].rates).all()
+    assert both[0].upper == both[1].upper
+    assert both[0].solved
 
 
 def test_compiled_and_interpreted_rates_are_the_same():

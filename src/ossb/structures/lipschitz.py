@@ -16,12 +16,15 @@ import numpy as np
 from ossb import fields as read
 from ossb.errors import CertificationError, InputError
 from ossb.families import FAMILIES
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.lipschitz import solve
 from ossb.graves_lai.proof import Alternative, Ball, Support
 from ossb.models.lipschitz import LipschitzModel, lipschitz_model
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
 from ossb.structures.offers import DISTANCES, DOUBTS, MODEL, OWN_COMPONENT
+from ossb.structures.priced import FreeLeader
+from ossb.structures.priced_levels import Following, PricedFollowing
 from ossb.structures.roster import Keys
 from ossb.tally import Tally
 
@@ -182,11 +185,42 @@ class Lipschitz(MeanVector):
                 f"best arm {self.arm_name(top)}, and the two are always equal",
             )
 
+    def priced(self, cost: Cost) -> "PricedFollowing | FreeDistances":
+        free = FreeDistances(self, cost)
+        if free.is_free:
+            return free
+        if self.observation == "exponential" and self.n_arms > 1:
+            must = "be regret, or make the best arm free: exponential means at distances have no "
+            must += "convex program for each alternative where the best mean may move"
+            raise InputError("cost", must, cost.plain)
+        others = self.others
+        floors = np.array(self.metric[others])
+        ceilings = np.repeat(self.metric[self.best][None], others.size, axis=0)
+        return PricedFollowing(self, cost, Following(self, others, floors, ceilings, self._moves))
+
+    def _moves(self, arm: int) -> Any:
+        """How far arms may stay below the level of one, and above the best arm, exactly."""
+        from ossb.graves_lai.exact.levels import Moves  # loads flint
+
+        return Moves(self._distances(arm), self._distances(self.best))
+
+    def _distances(self, arm: int) -> dict[int, Ball]:
+        """ℓ from an arm to all; where rounding puts θ outside, the difference of their means."""
+        from flint import arb
+
+        reach = self._reach
+        theta = [arb(mean) for mean in self.theta]
+        return {z: reach(arm, z).max(abs(theta[arm] - theta[z])) for z in range(self.n_arms)}
+
     def model(self) -> LipschitzModel:
         """The structure as policies see it."""
         return lipschitz_model(self.family, self.metric, self.sign)
 
     def solve(self, gap: float) -> Bound:
+        return self.solved(self.gaps)
+
+    def solved(self, costs: np.ndarray) -> Bound:
+        """The bound where plays of other arms than the best have these costs."""
         if self.best_is_certain or self.n_arms == 1:
             return Bound(self, 0.0, 0.0, [], [])
         table = self.divergences
@@ -197,7 +231,7 @@ class Lipschitz(MeanVector):
                 f"observations: the divergence of their means, {table[least, least]:.3g}, has "
                 "no rate within the range of doubles"
             )
-        answer = solve(table, self.gaps[self.others])
+        answer = solve(table, costs[self.others])
         support = [(int(x), float(r)) for x, r in zip(self.others, answer.rates, strict=True) if r]
         alternatives = [
             Alternative(
@@ -264,3 +298,18 @@ class Lipschitz(MeanVector):
         from ossb.graves_lai.exact.lipschitz import information  # loads flint
 
         return information(self.truth, self._reach, self.metric, support)
+
+
+class FreeDistances(FreeLeader):
+    """Priced plays of all arms but the best: the linear program of regret, at other costs."""
+
+    def solve(self, gap: float) -> Bound:
+        return self.instance.solved(self.prices)
+
+    def exact_heaviest(self, confusing: Sequence[int], weights: Sequence[float]) -> Ball:
+        from ossb.graves_lai.exact.lipschitz import heaviest  # loads flint
+
+        instance = self.instance
+        return heaviest(
+            instance.truth, instance._reach, instance.metric, confusing, weights, self.exact_cost
+        )

@@ -5,14 +5,16 @@ are written as how far they lie below the best mean, which keeps its digits near
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, overload
 
 import numpy as np
 
 from ossb.errors import CertificationError
+from ossb.graves_lai import program
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.independent import OneMoved
+from ossb.graves_lai.information.levels import Levels
 from ossb.graves_lai.pairs import pair_rates
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.structures.base import Bound
@@ -20,6 +22,7 @@ from ossb.structures.priced import FreeLeader, Priced
 
 LEAST = 1e-300  # a smaller divergence asks for rates that overflow
 CLOSE = 1e-13  # to which share of the leader's price independent arms are solved
+SHARE = 0.5  # of the gap asked for, to which the barrier goes
 BEYOND = 0.25  # of its lead: by how much an arm and the best one change sides in a witness
 
 
@@ -179,6 +182,80 @@ class PricedIndependent(PricedMeans):
             told = instance.family.kl(mean, mean + (float(instance.gaps[arm]) - fallen))
             found.append((arm, fallen, float(prices[arm]) / told if told > 0.0 else 0.0))
         return self.bound(rates, found)
+
+
+class Following:
+    """Arms that follow the level of another: up to some distance below it, or above the best arm.
+
+    Parameters
+    ----------
+    arms
+        The arms that may overtake.
+    floors, ceilings
+        For each of them, how far every arm may stay below the level, or above; ∞ for endlessly.
+    exactly
+        The same for one arm, in exact arithmetic.
+    """
+
+    def __init__(
+        self,
+        instance: Any,
+        arms: np.ndarray,
+        floors: np.ndarray,
+        ceilings: np.ndarray,
+        exactly: Callable[[int], Any],
+    ) -> None:
+        family = instance.family
+        # differences keep digits that means have not, and are all that Gaussian ones need
+        means = np.zeros_like(instance.rewards)
+        if instance.observation != "gaussian":
+            means = np.array(instance.rewards)
+        gaps, start = np.array(instance.gaps), np.zeros(len(arms))
+        self.levels = Levels(family, means, gaps, np.array(arms), floors, ceilings, start)
+        self.instance, self.moves = instance, exactly
+        self.place = {int(arm): row for row, arm in enumerate(arms)}
+
+    @property
+    def candidates(self) -> np.ndarray:
+        return self.levels.arms
+
+    def shifts(self, arm: int, fallen: float, apart: float = 0.0) -> np.ndarray:
+        levels, row = self.levels, self.place[arm]
+        low, high = self.instance.family.lowest(), self.instance.family.highest()
+        means = self.instance.rewards
+        reach = float((levels.floors[row] + levels.ceilings[row])[self.instance.best])
+        apart = min(apart, 0.25 * reach if np.isfinite(reach) else apart)
+        raised, lowered = fallen - apart, fallen + apart
+        up = np.maximum(levels.gaps - levels.floors[row] - raised, 0.0)
+        down = np.maximum(lowered - levels.gaps - levels.ceilings[row], 0.0)
+        return np.clip(up - down, low - means, high - means)
+
+    def fallen(self, rates: np.ndarray) -> dict[int, float]:
+        played = np.flatnonzero(rates > 0.0)
+        gradient, none = np.zeros(played.size), np.zeros((1, 1))
+        inform = self.levels.inform
+        for row in range(len(self.levels.arms)):
+            inform(row, played, played.size, rates[played], False, gradient, none)
+        return dict(zip(self.levels.arms.tolist(), self.levels.fallen.tolist(), strict=True))
+
+
+class PricedFollowing(PricedMeans):
+    """Trees and distances where the best arm has a price."""
+
+    shape: Following
+
+    @np.errstate(all="ignore")  # at the ends of the doubles: bounds that are not finite
+    def solve(self, gap: float) -> Bound:
+        instance, levels = self.instance, self.shape.levels
+        if instance.n_arms == 1:
+            return Bound(instance, 0.0, 0.0, [], [])
+        refuse_near(instance, levels.arms)
+        found = program.solve(levels, self.prices, len(levels.arms), 1, SHARE * gap)
+        fallen = self.shape.fallen(found.below)
+        weighted = zip(levels.arms.tolist(), found.weights.tolist(), strict=True)
+        return self.bound(
+            found.rates, [(arm, fallen[arm], weight) for arm, weight in weighted if weight > 0.0]
+        )
 
 
 class FreeMeans(FreeLeader):

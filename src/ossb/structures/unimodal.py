@@ -15,6 +15,7 @@ import numpy as np
 from ossb import fields as read
 from ossb.errors import InputError
 from ossb.families import FAMILIES
+from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.independent import proved
 from ossb.graves_lai.proof import Alternative, Ball, ProofError, Support
 from ossb.models.classical import ClassicalModel
@@ -23,6 +24,7 @@ from ossb.structures.base import Bound
 from ossb.structures.classical import Classical
 from ossb.structures.listed import MeanVector
 from ossb.structures.offers import DOUBTS, MODEL, NEIGHBOURS, OWN_COMPONENT
+from ossb.structures.priced_levels import Following, FreeMeans, PricedFollowing
 from ossb.structures.roster import Keys
 from ossb.tally import Tally
 
@@ -174,6 +176,39 @@ class Unimodal(MeanVector):
     def is_tree(self) -> bool:
         """Whether no path leads back to where it began."""
         return sum(map(len, self.neighbours)) == 2 * (self.n_arms - 1)
+
+    def priced(self, cost: Cost) -> FreeMeans | PricedFollowing:
+        free = FreeMeans(self, cost)
+        if free.is_free:
+            return free
+        if not self.is_tree:
+            must = "be regret, or make the best arm free: on a graph with a cycle, which "
+            must += "parameters are confusing where its mean may move is not worked out"
+            raise InputError("cost", must, cost.plain)
+        return PricedFollowing(self, cost, self._following())
+
+    def _following(self) -> Following:
+        """A neighbour rises to its level; none of those behind the best arm exceeds it."""
+        arms = np.array(self.neighbours[self.best], dtype=np.int64)
+        floors = np.full((arms.size, self.n_arms), np.inf)
+        ceilings = np.full((arms.size, self.n_arms), np.inf)
+        for row, arm in enumerate(arms.tolist()):
+            floors[row, arm] = 0.0
+            ceilings[row, self._behind(arm)] = 0.0
+
+        def exactly(arm: int) -> Any:
+            from flint import arb
+
+            from ossb.graves_lai.exact.levels import Moves
+
+            return Moves({arm: arb(0)}, dict.fromkeys(self._behind(arm), arb(0)))
+
+        return Following(self, arms, floors, ceilings, exactly)
+
+    def _behind(self, arm: int) -> list[int]:
+        """The arms from which the way to a neighbour of the best arm leads over the best arm."""
+        reached = _spread(self.neighbours, self.best, lambda _, to: to != arm)
+        return sorted(reached)
 
     def model(self) -> UnimodalModel:
         """The structure as policies see it."""
