@@ -30,6 +30,9 @@ def test_numbers():
 
 
 def test_whole_numbers():
+    refused(
+        "`n` must be a whole number, got np.timedelta64(2)", fields.integer, np.timedelta64(2), "n"
+    )
     assert fields.integer(np.int32(3), "n") == 3
     refused("`n` must be a whole number, got 3.0", fields.integer, 3.0, "n")
     refused("`n` must be a whole number, got True", fields.integer, True, "n")

@@ -40,7 +40,8 @@ def number(value: Any, field: str) -> float:
 
 def integer(value: Any, field: str, least: int = 0) -> int:
     """A whole number not below ``least`` that an index can hold."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+    truth = isinstance(value, bool | np.bool_)
+    if truth or isinstance(value, np.timedelta64) or not isinstance(value, int | np.integer):
         raise InputError(field, "be a whole number", value)
     if value < least:
         raise InputError(field, f"be at least {least}", int(value))

@@ -20,6 +20,7 @@ ENDS_EARLY = {
     "polytope",
     "polytope-slow",
     "oracle",
+    "dimensions",
     "rare",
     "rare-lines",
     "apart",
@@ -53,7 +54,7 @@ def test_every_cell_of_the_grid_has_its_trials():
     kinds = [kind for kind, _ in groups]
     assert {kind: kinds.count(kind) for kind in kinds} == {
         "classical": 23,
-        "linear": 15,
+        "linear": 19,
         "generalized_linear": 7,
         "dueling": 4,
         "lipschitz": 2,

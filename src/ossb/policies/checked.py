@@ -43,7 +43,7 @@ def whole(decision: Any, name: str, tally: Tally) -> Decision:
         raise PolicyError(name, round_of(tally), f"{NO_DECISION}, got {brief(decision)}")
     for key in ("arm", "phase"):
         value = getattr(decision, key)
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        if not isinstance(value, int | np.integer) or isinstance(value, bool | np.timedelta64):
             fault = f"`{key}` must be a whole number, got {brief(value)}"
             raise PolicyError(name, round_of(tally), fault)
     return Decision(int(decision.arm), int(decision.phase))
