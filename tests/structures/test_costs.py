@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
 import ossb
 from cutting_planes import least_cost, pair_oracle
@@ -72,6 +73,9 @@ def every(rng):
     arms, phi = rng.normal(size=(8, 3)), rng.normal(size=3)
     yield ossb.Linear(arms=arms, phi=phi, sigma=0.3, goal="minimize")
     yield ossb.GeneralizedLinear(arms=arms, phi=phi, link="logistic", observes="index")
+    keys = {"arms": arms[:5], "phi": 0.5 * phi}
+    yield ossb.GeneralizedLinear(**keys, link="logistic", observation="bernoulli")
+    yield ossb.GeneralizedLinear(**keys, link="log", observation="poisson", goal="minimize")
     phi = rng.uniform(0.2, 0.8, 5)
     yield ossb.Combinatorial(feedback="bandit", arms=SETS, phi=phi)
     yield ossb.Polytope(A=[[0, 1, -1], [1, 0, -1]], b=[0.4, 0.9], theta=[0.8, 0.5, 0.3])
@@ -105,6 +109,36 @@ def test_linear_arms_agree_with_cutting_planes(trial):
     answer = ossb.bound(instance, cost=prices.tolist())
     oracle = linear_oracle(arms, instance.best, instance.gaps)
     lower, upper = least_cost(prices, oracle, 1e-6)
+    assert lower * (1 - 1e-6) <= answer.value <= upper * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("link", ["logistic", "log"])
+def test_generalised_linear_arms_agree_with_cutting_planes(link):
+    rng = np.random.default_rng(11)
+    family = {"logistic": "bernoulli", "log": "poisson"}[link]
+    arms, phi = rng.normal(size=(6, 2)), rng.normal(size=2)
+    instance = ossb.GeneralizedLinear(arms=arms, phi=phi, link=link, observation=family)
+    partition = {"logistic": lambda u: np.logaddexp(0.0, u), "log": np.exp}[link]
+    slope = {"logistic": lambda u: 1.0 / (1.0 + np.exp(-u)), "log": np.exp}[link]
+    index, best = arms @ phi, instance.best
+
+    def oracle(rates):
+        rows = []
+        for j in np.delete(np.arange(6), best):
+            apart, margin = arms[j] - arms[best], index[best] - index[j]
+            along = np.array([-apart[1], apart[0]])  # two features: one direction is left
+
+            def row(step, apart=apart, margin=margin, along=along):
+                shift = arms @ (margin * apart / (apart @ apart) + step * along)
+                return partition(index + shift) - partition(index) - slope(index) * shift
+
+            found = minimize_scalar(lambda step, row=row: row(step) @ rates, tol=1e-12)
+            rows.append(row(found.x))
+        return np.array(rows)
+
+    prices = rng.uniform(0.2, 3.0, 6)
+    answer = ossb.bound(instance, cost=prices.tolist())
+    lower, upper = least_cost(prices, oracle)
     assert lower * (1 - 1e-6) <= answer.value <= upper * (1 + 1e-6)
 
 

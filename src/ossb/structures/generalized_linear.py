@@ -25,6 +25,7 @@ from ossb.models.glm import GlmModel, glm_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.listed import ListedArms
 from ossb.structures.offers import LINKED_FEATURES, MODEL, OWN_COMPONENT
+from ossb.structures.priced_glm import PricedGlm
 from ossb.structures.priced_linear import PricedLinear
 from ossb.structures.roster import FeatureRoster
 
@@ -139,9 +140,9 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
         """What plays of each arm show on average: the index, or the reward."""
         return self.sign * self.index if self.observes == "index" else self.rewards
 
-    def priced(self, cost: Cost) -> PricedLinear:
+    def priced(self, cost: Cost) -> PricedLinear | PricedGlm:
         if self._observed_link != IDENTITY:
-            raise InputError("cost", "be regret where observes = 'reward'", cost.plain)
+            return PricedGlm(self, cost, self._observed_link)
         margins = np.abs(self.index - self.index[self.best])
         return PricedLinear(self, cost, self.arms, self.phi, margins)
 
@@ -217,10 +218,10 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
     def _information(self, rates: np.ndarray, multipliers: Any) -> float:
         """What rates for unit variance tell, in doubles."""
         link = self._observed_link
-        directions = self._directions(multipliers)
+        directions = self.directions(multipliers)
         return certificate.information(link, self.arms, self.index, self.best, rates, directions)
 
-    def _directions(self, multipliers: Any) -> dict[int, np.ndarray]:
+    def directions(self, multipliers: Any) -> dict[int, np.ndarray]:
         """The direction that multipliers name for each arm."""
         if multipliers is None:
             return {}
@@ -267,7 +268,7 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
         rounded = np.zeros(self.n_arms)
         for arm, rate in rates.items():
             rounded[arm] = float(rate) if arm != self.best else 0.0
-        directions = self._directions(multipliers)
+        directions = self.directions(multipliers)
         proposed = certificate.proposals(
             link, self.arms, self.index, self.best, rounded, directions
         )

@@ -8,7 +8,7 @@ m in the index: any τ and p with Σ_y p_y y = τ x + ω x* for some ω give, by
 d*(u, r) the divergence of the law of mean g(u) + r from that of mean g(u).  Doubles propose τ and
 p; p is then moved onto the condition exactly, by the bordered inverse of Σ_y c_y y yᵀ for some
 positive c.  An arm without a proposal starts from p = 0: where x is all but parallel to x*, that
-is all there is to say.
+is all there is to say.  Where plays of x* are not free the condition is Σ_y p_y y = τ (x − x*).
 """
 
 from collections.abc import Callable, Sequence
@@ -81,10 +81,10 @@ def heaviest(
     confusing: Sequence[Confusing],
     weights: Sequence[float],
 ) -> arb:
-    """Maximum over x ≠ x* of Σ_k weights[k] d(u_x, ⟨δ_k, x⟩) / Δ_x."""
+    """Maximum over x of Σ_k weights[k] d(u_x, ⟨δ_k, x⟩) / κ_x, over x ≠ x* if that is free."""
     loads = []
     for x, row in enumerate(frame.shifts(confusing)):
-        if x != frame.best:
+        if frame.counts(x):
             shown = (divergence(link, frame.values[x], shift) for shift in row)
             pairs = zip(weights, shown, strict=True)
             loads.append(total(arb(weight) * one for weight, one in pairs) / costs[x])
@@ -95,12 +95,12 @@ def information(frame: Frame, link: int, rates: dict[int, arb], propose: Propose
     """min over the arms of what the duals prove."""
     if len(frame.margins) == 1 or not frame.moves():
         return INFINITE
-    played = sorted(arm for arm, rate in rates.items() if arm != frame.best and rate > 0)
+    played = sorted(arm for arm, rate in rates.items() if frame.counts(arm) and rate > 0)
     curves = {arm: rates[arm] * change_slope(link, frame.values[arm]) for arm in played}
     form = frame.inverse(curves)
     if form is None:
         return arb(0)
-    arms = frame.coordinates
+    arms, apart = frame.coordinates, frame.apart
     rows = [[arms[y, i] for i in range(arms.ncols())] for y in played]
     images = (arb_mat(rows) * form).tolist()  # rows of c⁻¹-weighted answers, one an arm played
     found = []
@@ -113,7 +113,7 @@ def information(frame: Frame, link: int, rates: dict[int, arb], propose: Propose
         pulls = [arb(0)] * len(played) if proposal is None else [arb(p) for p in proposal[1]]
         if not tau * margin >= 0:
             return arb(0)
-        rest = [-tau * arms[x, i] for i in range(arms.ncols())]
+        rest = [-tau * apart[x, i] for i in range(arms.ncols())]
         for pull, row in zip(pulls, rows, strict=True):
             if pull != 0:
                 rest = [left + pull * entry for left, entry in zip(rest, row, strict=True)]

@@ -153,13 +153,13 @@ def across(arms: np.ndarray, best: int) -> np.ndarray:
 
 def information(
     link: int, arms: np.ndarray, index: np.ndarray, best: int, rates: np.ndarray,
-    directions: dict[int, np.ndarray],
+    directions: dict[int, np.ndarray], free: bool = True,
 ) -> float:  # fmt: skip
     """A lower bound of F(η) = min_x F_x(η), in doubles; +∞ where no arm can be told from the best.
 
     It is what solvers scale their rates by; the check proves its own.
     """
-    frame = _frame(link, arms, index, best, rates)
+    frame = _frame(link, arms, index, best, rates, free)
     if isinstance(frame, float):
         return frame
     if link in (LOGISTIC, LOG) and any(int(arm) not in directions for arm in frame.wanted):
@@ -177,10 +177,10 @@ def information(
 
 def proposals(
     link: int, arms: np.ndarray, index: np.ndarray, best: int, rates: np.ndarray,
-    directions: dict[int, np.ndarray],
+    directions: dict[int, np.ndarray], free: bool = True,
 ) -> dict[int, tuple[float, np.ndarray]]:  # fmt: skip
     """τ and p of every arm that has a direction, p by arm: what a proof starts from."""
-    frame = _frame(link, arms, index, best, rates)
+    frame = _frame(link, arms, index, best, rates, free)
     answer: dict[int, tuple[float, np.ndarray]] = {}
     if isinstance(frame, float):
         return answer
@@ -204,11 +204,16 @@ class _Frame(NamedTuple):
 
 
 def _frame(
-    link: int, arms: np.ndarray, index: np.ndarray, best: int, rates: np.ndarray
+    link: int, arms: np.ndarray, index: np.ndarray, best: int, rates: np.ndarray, free: bool
 ) -> _Frame | float:
-    """The frame, or the information where that is known at once."""
-    rest = across(arms, best)
-    wanted = np.flatnonzero(np.abs(rest).any(axis=1))
+    """The frame, or the information where that is known at once.
+
+    Arms are seen across the best one where its plays are free, else as they are, and told apart
+    by what they are more than it.
+    """
+    rest = across(arms, best) if free else arms
+    aims = rest if free else arms - arms[best]
+    wanted = np.flatnonzero(np.abs(aims).any(axis=1))
     if not wanted.size:
         return float("inf")
     played = np.flatnonzero((rates > 0) & np.abs(rest).any(axis=1))
@@ -221,10 +226,10 @@ def _frame(
     )
     rank = int((sizes > 1e-13 * sizes[0]).sum())
     basis = right[:rank].T / sizes[:rank]
-    points, targets = rest[played] @ basis, rest[wanted] @ basis
+    points, targets = rest[played] @ basis, aims[wanted] @ basis
     inside = targets @ (right[:rank] * sizes[:rank, None])
-    lost = np.linalg.norm(inside - rest[wanted], axis=1)
-    if (lost > _RESIDUAL * np.linalg.norm(rest[wanted], axis=1)).any():
+    lost = np.linalg.norm(inside - aims[wanted], axis=1)
+    if (lost > _RESIDUAL * np.linalg.norm(aims[wanted], axis=1)).any():
         return 0.0
     return _Frame(played, wanted, points, targets)
 

@@ -166,7 +166,10 @@ def longest_step(step: np.ndarray, value: np.ndarray, count: int) -> float:
 
 @kernel
 def line_search(information: Any, n: int, m: int, mu: float, slope: float, work: Work) -> float:
-    """Move v along its step until the merit falls; the length of the step, 0 if it does not."""
+    """Move v along its step until the merit falls; the length of the step, 0 if it does not.
+
+    What is told at the new point is there then, slopes and curvatures included.
+    """
     columns, rows = work.columns, work.rows
     v, trial = columns.spent, columns.trial
     length = longest_step(columns.step, v, n)
@@ -177,7 +180,7 @@ def line_search(information: Any, n: int, m: int, mu: float, slope: float, work:
     for _ in range(30):
         for e in range(n):
             trial[e] = v[e] + length * columns.step[e]
-        if look(information, n, m, trial, False, work) > 1.0:
+        if look(information, n, m, trial, True, work) > 1.0:
             change = length * total
             for e in range(n):
                 change -= mu * math.log(trial[e] / v[e])
@@ -294,7 +297,7 @@ def interior_point(
             longest_step(rows.step, rows.multiplier, m),
         )
         moved = line_search(information, n, m, mu, slope, work)
-        if moved == 0.0 or not look(information, n, m, columns.spent, True, work) > 1.0:
+        if moved == 0.0:
             return upper, lower, NO_DESCENT
         for j in range(m):
             rows.slack[j] = math.log(rows.told[j])

@@ -17,7 +17,10 @@ MOST_ROUNDS = 60
 WHOLE = 24  # programs of up to so many rows, and columns, are solved whole
 FEW = 3  # columns that enter for a row
 MORE = 12  # rows, and columns, that enter in one round
-LATER = 1e-9  # share of the value below which a column is not played
+SMALL = 8  # sets of up to so many are left as they are
+CHEAP = 0.8  # columns that tell less for their price are left out, and
+TOLD = 1.5  # alternatives of which so much more is told than must be
+LATER = 1e-2  # unless they carry this share of the value
 STALLED = 9
 
 
@@ -57,13 +60,14 @@ def spread(n: int, v: np.ndarray, work: Work) -> None:
 
 
 @kernel
-def look_at_all(information: Any, rates: np.ndarray, work: Work) -> float:
-    """F of every alternative at rates of all columns; the least."""
-    n_columns = rates.shape[0]
+def look_at_all(
+    information: Any, members: np.ndarray, count: int, rates: np.ndarray, work: Work
+) -> float:
+    """F of every alternative where some columns are played at rates; the least."""
     least = UNBOUNDED
     for row in range(work.all_told.shape[0]):
         told = information.inform(
-            row, work.everything, n_columns, rates, False, work.all_gradient, work.no_factors
+            row, members, count, rates, False, work.all_gradient, work.no_factors
         )
         work.all_told[row] = told
         least = min(least, told)
@@ -108,6 +112,14 @@ def largest_missing(values: np.ndarray, members: np.ndarray, least: float) -> in
 
 
 @kernel
+def enter_all(n: int, inverse_costs: np.ndarray, work: Work) -> int:
+    """Put every column into the working set, as far as there is room."""
+    for x in range(inverse_costs.shape[0]):
+        n = enter_column(x, n, inverse_costs, 1.0 / inverse_costs.shape[0], work)
+    return n
+
+
+@kernel
 def first_sets(information: Any, inverse_costs: np.ndarray, work: Work) -> tuple[int, int]:
     """The rows that equal spending tells least of, and the columns that tell most of those."""
     n_columns, n_rows = inverse_costs.shape[0], work.all_told.shape[0]
@@ -117,17 +129,15 @@ def first_sets(information: Any, inverse_costs: np.ndarray, work: Work) -> tuple
         work.all_rates[x] = inverse_costs[x] / n_columns
     for row in range(n_rows):
         work.is_row[row] = 0
-    look_at_all(information, work.all_rates, work)
+    look_at_all(information, work.everything, n_columns, work.all_rates, work)
     while m < min(n_rows, WHOLE):
         least = -1
         for row in range(n_rows):
             if work.is_row[row] == 0 and (least < 0 or work.all_told[row] < work.all_told[least]):
                 least = row
         m = enter_row(least, m, work)
-    if n_columns <= work.columns.members.shape[0]:
-        for x in range(n_columns):
-            n = enter_column(x, n, inverse_costs, 1.0 / n_columns, work)
-        return n, m
+    if n_columns <= WHOLE:
+        return enter_all(n, inverse_costs, work), m
     for j in range(m):
         information.inform(
             work.rows.members[j],
@@ -153,7 +163,8 @@ def drop_columns(n: int, total: float, work: Work) -> int:
     columns = work.columns
     kept = 0
     for e in range(n):
-        if columns.spent[e] > LATER * total or columns.price[e] > 0.7:
+        x = columns.members[e]
+        if columns.spent[e] > LATER * total or work.all_prices[x] > CHEAP:
             columns.members[kept] = columns.members[e]
             columns.inverse[kept] = columns.inverse[e]
             columns.spent[kept] = columns.spent[e]
@@ -164,15 +175,15 @@ def drop_columns(n: int, total: float, work: Work) -> int:
 
 
 @kernel
-def drop_rows(m: int, work: Work) -> int:
+def drop_rows(m: int, least: float, work: Work) -> int:
     """Leave out alternatives without weight of which much more is told than must be."""
     rows = work.rows
-    heaviest = 0.0
+    total = 0.0
     for j in range(m):
-        heaviest = max(heaviest, rows.weight[j])
+        total += rows.weight[j]
     kept = 0
     for j in range(m):
-        if rows.weight[j] > LATER * heaviest or work.all_told[rows.members[j]] < 2.0:
+        if rows.weight[j] > LATER * total or work.all_told[rows.members[j]] < TOLD * least:
             rows.members[kept] = rows.members[j]
             rows.multiplier[kept] = rows.multiplier[j]
             rows.weight[kept] = rows.weight[j]
@@ -207,7 +218,9 @@ def generate(
         if n == n_columns and m == work.all_told.shape[0]:
             inner = 0.5 * tolerance
         bound, _, status = interior_point(information, n, m, inner, 60, warm, max(gap, 1e-7), work)
-        if status != SOLVED and warm:
+        if bound >= UNBOUNDED and n < n_columns:  # the columns do not span what is to be told
+            n = enter_all(n, inverse_costs, work)
+        if status != SOLVED and (warm or bound >= UNBOUNDED):
             for e in range(n):
                 columns.spent[e] = 1.0 / n
             bound, _, status = interior_point(information, n, m, inner, 100, False, 1.0, work)
@@ -231,7 +244,8 @@ def generate(
         for e in range(n):
             columns.spent[e] = columns.best[e]
             total += columns.best[e]
-        least = look_at_all(information, work.all_rates, work)
+            columns.plays[e] = columns.best[e] * columns.inverse[e]
+        least = look_at_all(information, columns.members, n, columns.plays, work)
         if least > 0.0 and total / least < upper:
             upper = total / least
             for x in range(n_columns):
@@ -240,10 +254,10 @@ def generate(
         gap = (upper - lower) / upper
         if gap <= tolerance:
             return upper, lower, SOLVED
-        if n > WHOLE:
+        if n > SMALL:
             n = drop_columns(n, total, work)
-        if m > WHOLE:
-            m = drop_rows(m, work)
+        if m > SMALL:
+            m = drop_rows(m, least, work)
         added = 0
         for _more in range(MORE):
             x = largest_missing(work.all_prices, work.is_column, 1.0 + 0.1 * gap)
