@@ -134,12 +134,15 @@ def _long_list(text: str) -> Any:
 
 
 def _count_keys(content: Any) -> int:
-    """How many keys there are; of lists that begin with a number, none is looked for."""
+    """How many keys there are; in lists and tables that begin with a number none is looked for."""
     if isinstance(content, dict):
         return len(content) + sum(map(_count_keys, content.values()))
-    if isinstance(content, list) and content and isinstance(content[0], dict | list):
-        return sum(map(_count_keys, content))
-    return 0
+    if not isinstance(content, list) or not content:
+        return 0
+    first = content[0]
+    if isinstance(first, list) and first:
+        first = first[0]
+    return sum(map(_count_keys, content)) if isinstance(first, dict | list) else 0
 
 
 def _is_toml_table(text: str) -> bool:

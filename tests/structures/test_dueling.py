@@ -120,3 +120,12 @@ def test_proofs_about_pairs_are_checked():
         assert not dataclasses.replace(answer, alternatives=bad).verify().valid
     doubled = [(arm[::-1], 0.5 * rate) for arm, rate in answer.support for _ in (0, 1)]
     assert dataclasses.replace(answer, support=doubled).verify().valid
+
+
+@pytest.mark.parametrize("lead", [1e-3, 1e-6, 1e-8, 1e-9])
+def test_items_that_are_nearly_even_are_certified(lead):
+    """Of a lead this small, the table in doubles keeps few digits; the check has them all."""
+    table = [[0.5, 0.5 + lead, 0.9], [0.5 - lead, 0.5, 0.6], [0.1, 0.4, 0.5]]
+    answer = bound(Dueling(preferences=table))
+    assert answer.verify().valid
+    assert answer.gap <= 1e-6

@@ -295,7 +295,7 @@ def _proved(answer: Bound, gap: float) -> Bound:
     problem = answer.problem
     report = prove(problem, answer.support, answer.alternatives, answer.multipliers)
     lower = min(report.lower, answer.lower)
-    upper = max(report.upper, report.cost, answer.upper)
+    upper = max(report.upper, report.cost)
     # a proof that falls short by more than the gap is none of this answer, which then fails
     lower = lower if lower >= answer.lower * (1.0 - gap) else answer.lower
     upper = upper if upper <= answer.upper * (1.0 + gap) else answer.upper
