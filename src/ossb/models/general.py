@@ -207,7 +207,7 @@ class GeneralModel:
         inverse = np.linalg.pinv(seen.T @ seen, rcond=1e-12, hermitian=True)
         floor = LEAST_SHARE * spread.max(initial=0.0)
         chances, improvements, largest = 0.0, 0.0, 0.0
-        for arm, value, components in self._alternatives(
+        for arm, value, components in self.alternatives(
             leader, tally.means, tally.counts.astype(np.float64)
         ):
             glr = max(value - least, 0.0)
@@ -348,7 +348,7 @@ class GeneralModel:
             if arm != leader
         ]
 
-    def _alternatives(
+    def alternatives(
         self, leader: int, means: np.ndarray, counts: np.ndarray
     ) -> list[tuple[int, float, np.ndarray]]:
         """For each arm that could be better: the least loss, and the component means there."""

@@ -36,6 +36,7 @@ from ossb.policies.rucb import RUCB
 from ossb.policies.solid import SOLID
 from ossb.policies.spl import SPL
 from ossb.policies.thompson import THOMPSON
+from ossb.policies.top_two import TOP_TWO
 from ossb.policies.ucb1 import UCB1
 from ossb.structures.base import Instance
 
@@ -78,6 +79,7 @@ OWN: dict[str, Kind] = {
         OSLB,
         AESCB,
         GLPG,
+        TOP_TWO,
     )
 }
 

@@ -45,6 +45,8 @@ class Kind:
         Says why an instance of such a structure does not fit; None where it does.
     switches
         Those of the parameters that are true or false where they are not left to the policy.
+    mixed
+        Those of the parameters that are a word or a number, which the policy reads by itself.
     suits
         Says why its defaults do not fit an instance that others of its parameters fit.
     remembers
@@ -64,6 +66,7 @@ class Kind:
     suits: Callable[[Instance], str | None] = lambda instance: None
     remembers: bool = False
     switches: tuple[str, ...] = ()
+    mixed: tuple[str, ...] = ()
     breaks: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -82,6 +85,8 @@ def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters:
     kind = kinds[name]
     check_keys(parameters, kind.parameters, f"a parameter of {name}")
     for key in parameters:
+        if key in kind.mixed:
+            continue
         is_switch = key in kind.switches
         if not (is_switch and parameters[key] is None):
             _check_kind(parameters[key], True if is_switch else kind.parameters[key], key)

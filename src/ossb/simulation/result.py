@@ -1,13 +1,37 @@
 """What a simulation found."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ossb.graves_lai.bound import Bound
 from ossb.tally import PHASES
 from ossb.words import hint, spread
+
+
+class Limit(NamedTuple):
+    """What trials end at."""
+
+    until: float  # δ
+    epsilon: float
+
+
+class Stops(NamedTuple):
+    """When the trials of a policy stopped."""
+
+    rounds: np.ndarray  # int64 (trials,): after how many rounds, the horizon if they did not
+    unfinished: np.ndarray  # bool (trials,)
+    wrong: np.ndarray  # bool (trials,): whether with an arm that is not good enough
+
+    def to_dict(self) -> dict[str, float]:
+        return {
+            "mean": float(self.rounds.mean()),
+            "median": float(np.median(self.rounds)),
+            "p90": float(np.quantile(self.rounds, 0.9)),
+            "errors": float(self.wrong.mean()),
+            "unfinished": float(self.unfinished.mean()),
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +47,7 @@ class PolicyResult:
     seconds: float  # CPU time of all rounds, compilation excluded
     compile_seconds: float
     arms: list[Any] | None = None  # those played, where arms are not listed
+    stops: Stops | None = None  # where trials had an end
 
     @property
     def regret(self) -> np.ndarray:
@@ -39,6 +64,8 @@ class PolicyResult:
     def to_dict(self, arms: list[Any]) -> dict[str, Any]:
         regret = self.regret
         rounds = self.checkpoints[-1] * regret.size
+        if self.stops is not None:
+            rounds = self.stops.rounds.sum()
         deviation = float(regret.std(ddof=1)) if regret.size > 1 else 0.0
         if self.arms is not None:
             arms = [_plain(arm) for arm in self.arms]
@@ -59,6 +86,7 @@ class PolicyResult:
                 for arm, plays in zip(arms, self.plays, strict=True)
             ],
             "phases": dict(zip(PHASES, self.phases.tolist(), strict=True)),
+            **({} if self.stops is None else {"stops": self.stops.to_dict()}),
             "timing": {
                 "microseconds_per_round": 1e6 * self.seconds / float(rounds),
                 "compile_seconds": self.compile_seconds,
@@ -76,6 +104,7 @@ class SimulationResult:
     seed: int
     bound: Bound | None
     policies: list[PolicyResult]
+    limit: Limit | None = None
 
     def __getitem__(self, label: str) -> PolicyResult:
         for result in self.policies:

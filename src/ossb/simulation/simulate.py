@@ -17,8 +17,9 @@ from ossb.policies.checked import Checked, failed, fresh_memory, within
 from ossb.records import can_compile
 from ossb.simulation.environment import Environment, environment_of
 from ossb.simulation.implicit import mean_plays, run_implicit
-from ossb.simulation.result import PolicyResult, SimulationResult
+from ossb.simulation.result import Limit, PolicyResult, SimulationResult, Stops
 from ossb.simulation.seeds import instance_key, noise_stream, policy_stream
+from ossb.simulation.stops import Ending, Stop, run_until, stop_of
 from ossb.simulation.trial import Course, Late, run_late_trial, run_trial
 from ossb.structures.base import bound
 from ossb.tally import Decision, Tally, empty_tally
@@ -39,6 +40,8 @@ class Outcome(NamedTuple):
     spent: np.ndarray  # int64 (checkpoints, 3)
     plays: np.ndarray  # int64 (n_arms,)
     seconds: float
+    end: int = 0  # the round after which it stopped, 0 if it did not
+    wrong: bool = False  # whether it stopped with an arm that is not good enough
 
 
 class Timing(NamedTuple):
@@ -61,6 +64,8 @@ def simulate(
     workers: int = 1,
     batch: int = 1,
     delay: int = 0,
+    until: float | None = None,
+    epsilon: float = 0.0,
     compiled: bool = True,
     progress: Progress | None = None,
     announce: Callable[[str], None] | None = None,
@@ -78,6 +83,9 @@ def simulate(
         Observations are told in batches of this many rounds.
     delay
         Rounds before an observation is known.
+    until, epsilon
+        Where ``until`` is given, each trial ends when its leader is within ``epsilon`` of the best
+        arm with confidence 1 − ``until``, or at the horizon; its regret is that paid until then.
     compiled
         Compile the loop; otherwise run the same code interpreted.
     progress, announce
@@ -90,6 +98,7 @@ def simulate(
     entries = [policies] if isinstance(policies, str | Mapping) else policies
     chosen = [read_policy(entry) for entry in entries]
     made = [policy(name, instance, **parameters) for name, parameters in chosen]
+    end = None if until is None else stop_of(instance, until, epsilon)
     if instance.n_arms is None:
         return _simulate_implicit(instance, chosen, made, horizon, trials, seed, timing, progress)
     environment = environment_of(instance)
@@ -100,7 +109,7 @@ def simulate(
         seconds = 0.0
         if compiled:
             message = f"compiling {name} for {instance.kind} structures (once)"
-            seconds = _warm(record, name, environment, timing, partial(say, message))
+            seconds = _warm(record, name, environment, timing, partial(say, message), end)
         key = instance_key(instance.to_dict())
         own, label = _named(name, parameters)
 
@@ -115,6 +124,7 @@ def simulate(
                 compiled,
                 None if progress is None else lambda n: progress(label, n),
                 label,
+                end,
             )
 
         outcomes = _in_parallel(play, trials, workers if compiled else 1)
@@ -128,9 +138,18 @@ def simulate(
                 np.mean([outcome.spent[-1] for outcome in outcomes], axis=0),
                 sum(outcome.seconds for outcome in outcomes),
                 seconds,
+                stops=None if end is None else stops_of(outcomes, horizon),
             )
         )
-    return SimulationResult(instance, horizon, trials, seed, _bound(instance), answers)
+    limit = None if end is None else Limit(end.delta, end.epsilon)
+    return SimulationResult(instance, horizon, trials, seed, _bound(instance), answers, limit)
+
+
+def stops_of(outcomes: Sequence[Outcome], horizon: int) -> Stops:
+    """When trials stopped, and how."""
+    ends = np.array([outcome.end for outcome in outcomes])
+    wrong = np.array([outcome.wrong for outcome in outcomes])
+    return Stops(np.where(ends > 0, ends, horizon), ends == 0, wrong)
 
 
 def _named(name: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
@@ -197,8 +216,9 @@ def run(
     compiled: bool = True,
     progress: Callable[[int], None] | None = None,
     name: str | None = None,
+    end: Stop | None = None,
 ) -> Outcome:
-    """Play one trial up to the last checkpoint.
+    """Play one trial up to the last checkpoint, or to its stop.
 
     Parameters
     ----------
@@ -209,6 +229,7 @@ def run(
     tally = empty_tally(environment.means.size, environment.gaps.size)
     memory = fresh_memory(record, name)
     course, late = new_course(checkpoints), new_late(environment, timing)
+    ending = None if end is None else (end.rivals, end.ending())
     started = time.thread_time()
     horizon = int(checkpoints[-1])
     start, stretch = 1, FIRST_STRETCH
@@ -229,16 +250,29 @@ def run(
             timing,
             compiled,
             name,
+            ending,
         )
         if progress is not None:
             progress(stop - start)
+        if ending is not None and ending[1].found[0]:
+            break
         took = time.thread_time() - before
         if took < PATIENCE:
             stretch = min(2 * stretch, STRETCH)
         elif took > 2 * PATIENCE:
             stretch = max(stretch // 2, 1)
         start = stop
-    return Outcome(course.curve, course.spent, tally.plays, time.thread_time() - started)
+    seconds = time.thread_time() - started
+    if ending is None:
+        return Outcome(course.curve, course.spent, tally.plays, seconds)
+    if progress is not None and stop <= horizon:
+        progress(horizon + 1 - stop)  # rounds that need not be played
+    passed = int(course.marks[0])
+    course.curve[passed:] = course.regret[0]
+    course.spent[passed:] = tally.phases
+    at, leader = ending[1].found.tolist()
+    wrong = at > 0 and environment.gaps[leader] > ending[1].epsilon
+    return Outcome(course.curve, course.spent, tally.plays, seconds, at, bool(wrong))
 
 
 def play(
@@ -255,11 +289,12 @@ def play(
     timing: Timing,
     compiled: bool,
     name: str,
+    ending: tuple[Any, Ending] | None = None,
 ) -> None:
     """Play some rounds of a trial, compiled or interpreted; ``PolicyError`` at a wrong decision."""
-    rest = (environment, tally, memory, course, late, start, stop, rng, noise, timing)
+    rest = (environment, tally, memory, course, late, start, stop, rng, noise, timing, ending)
     fault = None
-    if compiled and can_compile(record):
+    if compiled and can_compile(record) and (ending is None or can_compile(ending[0])):
         loop, arguments = _call(record, *rest)
         try:
             loop.compiled(*arguments)
@@ -296,9 +331,15 @@ def _call(
     rng: np.random.Generator,
     noise: np.random.Generator,
     timing: Timing,
+    ending: tuple[Any, Ending] | None = None,
 ) -> tuple[Kernel[..., None], tuple[Any, ...]]:
-    """The loop that fits the timing, and its arguments."""
+    """The loop that fits the timing and the end, and its arguments."""
     head = (record, environment, tally, memory, course)
+    if ending is not None:
+        return run_until, (
+            *(*head, late, timing.batch, timing.delay),
+            *(*ending, start, stop, rng, noise),
+        )
     if timing == AT_ONCE:
         return run_trial, (*head, start, stop, rng, noise)
     return run_late_trial, (*head, late, timing.batch, timing.delay, start, stop, rng, noise)
@@ -368,17 +409,19 @@ def _warm(
     environment: Environment,
     timing: Timing,
     announce: Callable[[], None],
+    end: Stop | None = None,
 ) -> float:
     """Compile, or load from the cache, before anything is timed; a compilation is announced."""
-    if not can_compile(record):
+    if not can_compile(record) or not (end is None or can_compile(end.rivals)):
         return 0.0
     started = time.perf_counter()
     tally = empty_tally(environment.means.size, environment.gaps.size)
     rng = np.random.Generator(np.random.PCG64(0))
     course, late = new_course(np.ones(1, np.int64)), new_late(environment, timing)
     memory = fresh_memory(record, name)
+    ending = None if end is None else (end.rivals, end.ending())
     loop, arguments = _call(
-        record, environment, tally, memory, course, late, 1, 1, rng, rng, timing
+        record, environment, tally, memory, course, late, 1, 1, rng, rng, timing, ending
     )
     try:
         if not loop.is_compiled(*arguments):

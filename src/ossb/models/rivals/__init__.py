@@ -1,0 +1,81 @@
+"""Rivals: what stands against the arm that leads, for policies that identify and for their stop."""
+
+from typing import Any
+
+import numpy as np
+
+from ossb.families import Family
+from ossb.graves_lai.glm.links import IDENTITY
+from ossb.models.classical import ClassicalModel
+from ossb.models.dueling import DuelingModel
+from ossb.models.finite import FiniteModel
+from ossb.models.general import GeneralModel
+from ossb.models.glm import GlmModel
+from ossb.models.linear import LinearModel
+from ossb.models.lipschitz import LipschitzModel
+from ossb.models.rivals.base import CHARGE, RUNNER_UP, STATISTIC, Contest, Rivals
+from ossb.models.rivals.dueling import DuelRivals, duel_mixture
+from ossb.models.rivals.finite import ListRivals
+from ossb.models.rivals.general import GeneralRivals
+from ossb.models.rivals.glm import GlmRivals
+from ossb.models.rivals.linear import linear_rivals
+from ossb.models.rivals.lipschitz import LipschitzRivals
+from ossb.models.rivals.mixture import mixture_of
+from ossb.models.rivals.pairs import PairRivals
+from ossb.models.rivals.semi_bandit import ItemRivals
+from ossb.models.semi_bandit import SemiBanditModel
+from ossb.models.unimodal import UnimodalModel
+
+__all__ = ["CHARGE", "RUNNER_UP", "STATISTIC", "Contest", "Rivals", "rivals_of"]
+
+NONE = np.zeros(0, np.int64)
+
+
+def rivals_of(model: Any, family: Family) -> Any:
+    """The rivals of a model whose components are observed by a family; None where there are none."""
+    match model:
+        case ClassicalModel():
+            return PairRivals(model, mixture_of(family), model.n_arms, NONE, NONE)
+        case UnimodalModel():
+            return PairRivals(
+                model, mixture_of(family), model.n_arms, model.starts, model.neighbours
+            )
+        case LipschitzModel():
+            return LipschitzRivals(model, mixture_of(family), model.distances)
+        case LinearModel():
+            return linear_rivals(
+                model, model.features, model.sigma, model.spanning, model.flat, True
+            )
+        case GlmModel() if model.observed_link == IDENTITY:
+            identity = model.reward_link == IDENTITY
+            return linear_rivals(
+                model, model.features, model.sigma, model.spanning, model.prior, identity
+            )
+        case GlmModel():
+            volume = float(np.linalg.slogdet(model.prior)[1])
+            return GlmRivals(model, model, model.spanning, model.prior, volume)
+        case SemiBanditModel():
+            return ItemRivals(
+                model,
+                mixture_of(family),
+                model.arms,
+                model.covering,
+                model.prior,
+                model.prior_mean,
+                model.half,
+            )
+        case DuelingModel():
+            return DuelRivals(
+                model,
+                duel_mixture(model.offset),
+                model.offset,
+                model.n_items,
+                model.first,
+                model.second,
+                model.component,
+            )
+        case FiniteModel():
+            return ListRivals(model, family, model.parameters, model.best, model.closeness)
+        case GeneralModel():
+            return GeneralRivals(model, mixture_of(family))
+    return None

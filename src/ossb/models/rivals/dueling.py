@@ -1,0 +1,164 @@
+"""Duels: is the leader the Condorcet winner?
+
+Were item j the winner instead, it would lose no duel: every p_jk ≥ ½.  Each duel (j, k) is held
+against that by (1 + M)/2, M the mixture against max(mean, ½) (p_jb ≥ ½ + ε for the leader b): half of
+the prior stays with what is tested, so that a duel which says nothing costs ln 2 at most.  Their
+product over k is at most the same martingale against the truth if the winner is j; that is one test,
+of the true winner, whichever item is wrongly taken for it.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ossb.families import Bernoulli
+from ossb.families.bernoulli import bernoulli_kl
+from ossb.graves_lai.duels import pair_position
+from ossb.kernels import kernel
+from ossb.models.base import Model
+from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Contest
+from ossb.models.rivals.mixture import BERNOULLI, Mixture
+from ossb.models.rivals.pairs import price_of
+from ossb.records import Ints, record
+from ossb.tally import Tally
+
+FAR = 700.0  # exponents beyond which e^x counts as infinite
+
+
+class DuelSpace(NamedTuple):
+    """What is known of each duel and item."""
+
+    prices: np.ndarray  # float64 (3, n_components)
+    losses: np.ndarray  # float64 (n_items,): Σ N kl(p, ½) over the duels an item loses
+    shortfall: np.ndarray  # float64 (n_items,): how much each item loses to the leader by
+
+
+@kernel
+def halved(evidence: float) -> float:
+    """ln((1 + e^x) / 2)."""
+    if evidence > FAR:
+        return evidence - math.log(2.0)
+    return math.log(0.5 + 0.5 * math.exp(evidence))
+
+
+@record
+class DuelRivals(NamedTuple):
+    """Pairs i ≤ j of items.
+
+    Parameters
+    ----------
+    offset
+        What turns a component's mean into the chance that its first item wins.
+    component
+        The component of each arm, −1 for an item with itself.
+    """
+
+    model: Model
+    mixture: Mixture
+    offset: float
+    n_items: int
+    first: Ints
+    second: Ints
+    component: Ints
+
+    def start(self) -> Contest:
+        n, arms, duels = self.n_items, self.component.shape[0], self.component.max() + 1
+        space = DuelSpace(np.full((3, duels), -1.0), np.zeros(n), np.zeros(n))
+        return Contest(
+            np.zeros(arms), np.zeros(n), np.zeros(n), np.zeros(duels), np.zeros(NUMBERS), space
+        )
+
+    def unseen(self, tally: Tally) -> int:
+        """A duel never asked for; until something is told, the one asked for least."""
+        least = -1
+        for x in range(self.component.shape[0]):
+            if self.component[x] >= 0 and (least < 0 or tally.plays[x] < tally.plays[least]):
+                least = x
+        if least >= 0 and (tally.plays[least] == 0 or tally.clock[0] == 0):
+            return least
+        return -1
+
+    def won_share(self, i: int, k: int, tally: Tally) -> float:
+        """How often i has won against k; ½ where nothing was told."""
+        c = self.component[pair_position(i, k, self.n_items)]
+        if tally.counts[c] == 0:
+            return 0.5
+        first = tally.means[c] + self.offset
+        return first if i < k else 1.0 - first
+
+    def times_met(self, i: int, k: int, tally: Tally) -> float:
+        """How often they met."""
+        return float(tally.counts[self.component[pair_position(i, k, self.n_items)]])
+
+    def lead_items(self, tally: Tally, memory: Contest) -> int:
+        """The item of least evidence against it, of most wins on ties; fills what each loses."""
+        losses, leader, most = memory.space.losses, 0, -1.0
+        for i in range(self.n_items):
+            losses[i] = 0.0
+            memory.masses[i] = 0.0
+            wins = 0.0
+            for k in range(self.n_items):
+                if k != i:
+                    p, n = self.won_share(i, k, tally), self.times_met(i, k, tally)
+                    memory.masses[i] += n
+                    wins += p
+                    if p < 0.5:
+                        losses[i] += n * bernoulli_kl(p, 0.5)
+            if losses[i] < losses[leader] or (losses[i] == losses[leader] and wins > most):
+                leader, most = i, wins
+        for i in range(self.n_items):
+            memory.space.shortfall[i] = 0.0
+            if i != leader:
+                memory.space.shortfall[i] = max(self.won_share(leader, i, tally) - 0.5, 0.0)
+        for x in range(self.component.shape[0]):
+            short = memory.space.shortfall[self.first[x]] + memory.space.shortfall[self.second[x]]
+            memory.rewards[x] = -0.5 * short
+        return leader
+
+    def rank(self, epsilon: float, tally: Tally, memory: Contest) -> int:
+        leader = self.lead_items(tally, memory)
+        losses = memory.space.losses
+        for j in range(self.n_items):
+            memory.ratios[j] = max(losses[j] - losses[leader], 0.0) if j != leader else math.inf
+        return pair_position(leader, leader, self.n_items)
+
+    def oppose(
+        self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
+    ) -> None:
+        for c in range(memory.news.shape[0]):
+            memory.news[c] = 0.0
+        for k in range(self.n_items):
+            if k != rival:
+                p = self.won_share(rival, k, tally)
+                if p < 0.5:
+                    c = self.component[pair_position(rival, k, self.n_items)]
+                    memory.news[c] = bernoulli_kl(p, 0.5)
+        if memory.space.losses[rival] <= 0.0:  # nothing speaks against it yet: ask the leader
+            memory.news[self.component[pair_position(rival, self.first[leader], self.n_items)]] = 1.0
+
+    def judge(self, epsilon: float, level: float, tally: Tally, memory: Contest) -> int:
+        leader, verdict, prices = self.lead_items(tally, memory), memory.verdict, memory.space.prices
+        verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = math.inf, 0.0, -1.0
+        for j in range(self.n_items):
+            if j == leader:
+                continue
+            total = 0.0
+            for k in range(self.n_items):
+                if k == j:
+                    continue
+                p, n = self.won_share(j, k, tally), self.times_met(j, k, tally)
+                bar = 0.5 + epsilon if k == leader else 0.5
+                if n > 0.0:
+                    c = self.component[pair_position(j, k, self.n_items)]
+                    apart = n * bernoulli_kl(p, bar) if p < bar else 0.0
+                    total += halved(apart - price_of(self.mixture, prices, c, tally))
+            if total < verdict[STATISTIC]:
+                verdict[STATISTIC], verdict[RUNNER_UP] = total, float(j)
+        return pair_position(leader, leader, self.n_items)
+
+
+def duel_mixture(offset: float) -> Mixture:
+    """The evidence of one duel; means carry the sign −1 where the goal is to minimise."""
+    sign = 1.0 if offset == 0.0 else -1.0
+    return Mixture(Bernoulli(sign), BERNOULLI, sign)

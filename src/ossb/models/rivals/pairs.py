@@ -1,0 +1,234 @@
+"""Independent and unimodal arms: the leader against one arm at a time.
+
+If arm b is not ε-good, the best arm a beats it by ε or more, and the evidence of the pair (b, a)
+against that is at most the mixture's against the truth, which exceeds ln((K − 1)/δ) with probability
+at most δ/(K − 1).  There are K − 1 such b, so all are right together with probability 1 − δ.
+
+Of unimodal means, if b is not the peak some neighbour is better: on a tree only neighbours
+count, and at most one direction of each edge is wrong.  With ε > 0 that says nothing, since means may
+rise in steps of less than ε, and all arms count.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ossb.families import Family
+from ossb.kernels import kernel
+from ossb.models.base import Model
+from ossb.models.rivals.base import (
+    CHARGE,
+    NUMBERS,
+    RUNNER_UP,
+    STATISTIC,
+    Contest,
+    enter_means,
+    least_played,
+)
+from ossb.models.rivals.mixture import EXPONENTIAL, GAUSSIAN, Mixture
+from ossb.records import Ints, record
+from ossb.tally import Tally
+
+BISECTIONS = 60
+PRICE, COUNT, MEAN = 0, 1, 2  # rows of PairSpace.prices
+CELLS = 64  # of the grid on which evidence that is no divergence is bounded from below
+
+
+class PairSpace(NamedTuple):
+    """What is known of each arm, and at which count and mean."""
+
+    prices: np.ndarray  # float64 (3, n_arms): price, the count and the mean it is of
+    suspect: np.ndarray  # int64 (1,): the rival that held up the last verdict
+
+
+@kernel
+def meeting_point(
+    family: Family, p: float, n: float, q: float, m: float, epsilon: float
+) -> float:
+    """The v of the least n d(p, v) + m d(q, v + ε), v between q − ε and p; NaN where there is none.
+
+    The means of the leader and of its rival, seen n and m times, meet there.
+    """
+    low, high = max(q - epsilon, family.lowest()), min(p, family.highest() - epsilon)
+    if not low <= high:
+        return math.nan
+    if epsilon == 0.0:
+        return min(max((n * p + m * q) / (n + m), low), high)
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        if n * family.slope(p, middle) + m * family.slope(q, middle + epsilon) > 0.0:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high)
+
+
+@kernel
+def ratio_of_pair(
+    family: Family, p: float, n: float, q: float, m: float, epsilon: float
+) -> float:
+    """The likelihood ratio against a rival that is better by ε."""
+    if n <= 0.0 or m <= 0.0 or q >= p + epsilon:
+        return 0.0
+    v = meeting_point(family, p, n, q, m, epsilon)
+    if v != v:
+        return math.inf
+    return n * family.kl(p, v) + m * family.kl(q, v + epsilon)
+
+
+@kernel
+def least_on_grid(mixture: Mixture, p: float, n: float, q: float, m: float, epsilon: float) -> float:
+    """No more than the least evidence of both arms together, at any v of the leader's.
+
+    That of the leader falls as v rises to p, that of the rival rises from q − ε on: between two
+    points of a grid both are at least what they are at one end.
+    """
+    family = mixture.family
+    if q >= p + epsilon:
+        return mixture.evidence_at(n, p, p) + mixture.evidence_at(m, q, q)
+    low, high = max(q - epsilon, family.lowest()), min(p, family.highest() - epsilon)
+    if not low <= high:
+        return math.inf
+    least, step = math.inf, (high - low) / CELLS
+    for cell in range(CELLS):
+        left, right = low + cell * step, low + (cell + 1.0) * step
+        right = high if cell == CELLS - 1 else right
+        bound = mixture.evidence_at(n, p, right) + mixture.evidence_at(m, q, left + epsilon)
+        least = min(least, bound)
+    return least
+
+
+@kernel
+def evidence_of_pair(
+    mixture: Mixture, b: int, j: int, epsilon: float, tally: Tally
+) -> float:
+    """The least evidence of the two against a rival that is better by ε, prices left out."""
+    n, m = float(tally.counts[b]), float(tally.counts[j])
+    p, q = tally.means[b], tally.means[j]
+    if n <= 0.0 or m <= 0.0:
+        return 0.0
+    if mixture.law == EXPONENTIAL:
+        return least_on_grid(mixture, p, n, q, m, epsilon)
+    n, m = mixture.evidence_weight(n), mixture.evidence_weight(m)
+    if mixture.law == GAUSSIAN:
+        gap = max(p - q + epsilon, 0.0)
+        return (n * m / (n + m)) * mixture.family.kl(gap, 0.0)
+    return ratio_of_pair(mixture.family, p, n, q, m, epsilon)
+
+
+@kernel
+def price_of(mixture: Mixture, prices: np.ndarray, x: int, tally: Tally) -> float:
+    """The price of a component, worked out anew where something was told of it."""
+    if mixture.law == EXPONENTIAL:
+        return 0.0
+    count, mean = float(tally.counts[x]), tally.means[x]
+    if prices[COUNT, x] != count or prices[MEAN, x] != mean:
+        prices[COUNT, x], prices[MEAN, x] = count, mean
+        prices[PRICE, x] = mixture.evidence_price(count, mean)
+    return prices[PRICE, x]
+
+
+@kernel
+def oppose_pair(
+    family: Family, j: int, b: int, epsilon: float, tally: Tally, news: np.ndarray
+) -> None:
+    """What one observation of either tells against a rival that is better by ε."""
+    for x in range(news.shape[0]):
+        news[x] = 0.0
+    n, m = float(tally.counts[b]), float(tally.counts[j])
+    if n <= 0.0 or m <= 0.0:
+        news[b] = 1.0 if n <= 0.0 else 0.0
+        news[j] = 1.0 if m <= 0.0 else 0.0
+        return
+    v = meeting_point(family, tally.means[b], n, tally.means[j], m, epsilon)
+    if v == v:
+        news[b] = family.kl(tally.means[b], v)
+        news[j] = family.kl(tally.means[j], v + epsilon)
+
+
+@record
+class PairRivals(NamedTuple):
+    """Arms of which each shows its own mean.
+
+    Parameters
+    ----------
+    mixture
+        The evidence of their family.
+    starts, near
+        On a tree or graph the neighbours of arm x are ``near[starts[x]:starts[x + 1]]``; empty where
+        all arms are rivals.
+    """
+
+    model: Model
+    mixture: Mixture
+    n_arms: int
+    starts: Ints
+    near: Ints
+
+    def start(self) -> Contest:
+        n = self.n_arms
+        space = PairSpace(np.full((3, n), -1.0), np.zeros(1, np.int64))
+        return Contest(
+            np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space
+        )
+
+    def unseen(self, tally: Tally) -> int:
+        return least_played(tally)
+
+    def rank(self, epsilon: float, tally: Tally, memory: Contest) -> int:
+        leader = enter_means(tally, memory)
+        ratios = memory.ratios
+        p, n = tally.means[leader], float(tally.counts[leader])
+        apart = epsilon > 0.0 or self.starts.shape[0] == 0
+        for x in range(self.n_arms):
+            ratios[x] = math.inf
+            if apart and x != leader:
+                q, m = tally.means[x], float(tally.counts[x])
+                ratios[x] = ratio_of_pair(self.mixture.family, p, n, q, m, epsilon)
+        if not apart:
+            for place in range(self.starts[leader], self.starts[leader + 1]):
+                x = self.near[place]
+                q, m = tally.means[x], float(tally.counts[x])
+                ratios[x] = ratio_of_pair(self.mixture.family, p, n, q, m, epsilon)
+        return leader
+
+    def oppose(
+        self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
+    ) -> None:
+        oppose_pair(self.mixture.family, rival, leader, epsilon, tally, memory.news)
+
+    def judge(self, epsilon: float, level: float, tally: Tally, memory: Contest) -> int:
+        leader, verdict, suspect = enter_means(tally, memory), memory.verdict, memory.space.suspect
+        verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = math.inf, 0.0, -1.0
+        if self.starts.shape[0] > 0 and epsilon <= 0.0:
+            union = math.log(max(0.5 * self.near.shape[0], 1.0))
+            first, last = self.starts[leader], self.starts[leader + 1]
+            for place in range(first, last):
+                self.weigh_rival(self.near[place], leader, union, epsilon, tally, memory)
+            return leader
+        union = math.log(max(self.n_arms - 1.0, 1.0))
+        if suspect[0] != leader:
+            self.weigh_rival(suspect[0], leader, union, epsilon, tally, memory)
+        if verdict[STATISTIC] - verdict[CHARGE] < level < math.inf:
+            return leader
+        for x in range(self.n_arms):
+            if x != leader:
+                self.weigh_rival(x, leader, union, epsilon, tally, memory)
+                if verdict[STATISTIC] - verdict[CHARGE] < level < math.inf:
+                    suspect[0] = x
+                    return leader
+        return leader
+
+    def weigh_rival(
+        self, rival: int, leader: int, union: float, epsilon: float, tally: Tally, memory: Contest
+    ) -> None:
+        """Take a rival's evidence into the verdict if it is the least so far."""
+        verdict, prices = memory.verdict, memory.space.prices
+        found = evidence_of_pair(self.mixture, leader, rival, epsilon, tally)
+        charge = union + price_of(self.mixture, prices, leader, tally)
+        charge += price_of(self.mixture, prices, rival, tally)
+        if found - charge < verdict[STATISTIC] - verdict[CHARGE]:
+            verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = found, charge, float(rival)

@@ -1,0 +1,124 @@
+"""Trials with an end: they stop when the leader is ε-good with confidence 1 − δ."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from ossb.errors import InputError
+from ossb.fields import number
+from ossb.kernels import kernel
+from ossb.models.rivals import CHARGE, STATISTIC, rivals_of
+from ossb.simulation.environment import Environment
+from ossb.simulation.trial import Course, Late, is_possible, note, tell
+from ossb.tally import Tally, decide, lend_means, take_back_means
+
+
+class Ending(NamedTuple):
+    """What stops a trial, and what became of it."""
+
+    epsilon: float
+    level: float  # ln(1/δ)
+    contest: Any  # memory of the rivals
+    found: np.ndarray  # int64 (2,): the round after which it stopped, 0 until then; the leader
+
+
+class Stop(NamedTuple):
+    """When trials are to stop."""
+
+    rivals: Any
+    delta: float
+    epsilon: float
+
+    def ending(self) -> Ending:
+        """A fresh one, for one trial."""
+        level = -math.log(self.delta)
+        return Ending(self.epsilon, level, self.rivals.start(), np.zeros(2, np.int64))
+
+
+def stop_of(instance: Any, until: float, epsilon: float) -> Stop:
+    """The stop of an instance with listed arms."""
+    until, epsilon = readable_delta(until, "until"), readable_epsilon(epsilon)
+    if instance.n_arms is None:
+        raise InputError("until", "be left out: the arms of this set are not listed")
+    model = instance.model() if hasattr(instance, "model") else None
+    rivals = rivals_of(model, instance.observed_family)
+    if rivals is None:
+        raise InputError("until", f"be left out: {instance.kind} structures have no stop")
+    return Stop(rivals, until, epsilon)
+
+
+def readable_delta(delta: Any, field: str = "delta") -> float:
+    """The probability with which an answer may be wrong."""
+    delta = number(delta, field)
+    if not 0 < delta < 1:
+        raise InputError(field, "lie in (0, 1)", delta)
+    return delta
+
+
+def readable_epsilon(epsilon: Any) -> float:
+    """How much worse than the best arm is good enough."""
+    epsilon = number(epsilon, "epsilon")
+    if not 0 <= epsilon < math.inf:
+        raise InputError("epsilon", "be non-negative", epsilon)
+    return epsilon
+
+
+@kernel
+def run_until(
+    policy: Any,
+    environment: Environment,
+    tally: Tally,
+    memory: Any,
+    course: Course,
+    late: Late,
+    batch: int,
+    delay: int,
+    rivals: Any,
+    ending: Ending,
+    start: int,
+    stop: int,
+    rng: Generator,
+    noise: Generator,
+) -> None:
+    """Play rounds start, …, stop − 1, or until what was told ends the trial.
+
+    As ``run_late_trial``; the verdict is looked at whenever something was told, before the next
+    decision.
+    """
+    room = late.arms.shape[0]
+    for t in range(start, stop):
+        if (t - 1) % batch == 0:
+            told = course.marks[1]
+            while course.marks[1] + 1 + delay < t:
+                tell(environment, tally, late, course.marks[1] % room)
+                course.marks[1] += 1
+            if course.marks[1] > told and is_decided(rivals, tally, ending):
+                ending.found[0] = t - 1
+                return
+        lent = lend_means(tally)
+        decision = policy.select(tally, memory, rng)
+        if lent:
+            take_back_means(tally)
+        if not is_possible(course, tally, decision, t):
+            return
+        decide(tally, decision)
+        arm, slot = decision.arm, (t - 1) % room
+        late.arms[slot] = arm
+        first = environment.starts[arm]
+        for place in range(first, environment.starts[arm + 1]):
+            component = environment.shown[place]
+            tally.pending[component] += 1
+            mean = environment.means[component]
+            late.values[slot, place - first] = environment.family.sample(mean, noise)
+        note(course, tally, t, environment.gaps[arm])
+
+
+@kernel
+def is_decided(rivals: Any, tally: Tally, ending: Ending) -> bool:
+    """Whether the leader is ε-good, by what was told."""
+    leader = rivals.judge(ending.epsilon, ending.level, tally, ending.contest)
+    verdict = ending.contest.verdict
+    ending.found[1] = leader
+    return bool(verdict[STATISTIC] - verdict[CHARGE] >= ending.level)
