@@ -8,11 +8,12 @@ import pytest
 from scipy.optimize import brentq
 
 from ossb.campaigns import Campaign
-from ossb.campaigns.looking import View, leader, plain, stopping
+from ossb.campaigns.looking import Verdict, View, leader, plain, stopping
 from ossb.campaigns.player import Player
-from ossb.campaigns.stopping import calibration, share, threshold
+from ossb.campaigns.stopping import calibration, left_out, share, threshold
 from ossb.errors import InputError
 from ossb.instances import from_dict
+from ossb.models.rivals.mixture import bernoulli_price
 from ossb.simulation.environment import environment_of
 from ossb.tally import empty_tally
 
@@ -81,22 +82,40 @@ def test_a_clear_leader_is_found(clock):
     assert found["met"] is True
     assert found["statistic"] > found["threshold"]
     assert campaign.best() == 0
-    alone = threshold(np.array([100, 100]), 0.05 * 0.9)
-    assert found["threshold"] == alone
+    assert (found["arm"], found["runner_up"], found["epsilon"]) == (0, 1, 0.0)
+    prices = 2 * bernoulli_price(100.0, 1.0)
+    assert found["threshold"] == pytest.approx(prices - math.log(0.05 * 0.9), rel=1e-12)
     campaign.add_arm()
     campaign.import_rows([(2, 0)] * 100)
-    assert campaign.stop(0.05)["threshold"] == threshold(np.full(3, 100), 0.05 * share(1, True))
+    later = prices - math.log(0.05 * share(1, True)) + math.log(2)
+    assert campaign.stop(0.05)["threshold"] == pytest.approx(later, rel=1e-12)
     campaign.retire_arm(2)
-    assert campaign.stop(0.05)["threshold"] == threshold(np.full(2, 100), 0.05 * share(1, True), 3)
+    fewer = later - math.log(2) + math.log(3 * 2 / 0.05)
+    assert campaign.stop(0.05)["threshold"] == pytest.approx(fewer, rel=1e-12)
 
 
-def test_the_shares_of_all_sets_of_arms_sum_to_one():
-    """Of K added arms Σ 1 / (k (k + 1)) = 1 − 1 / (K + 1) is spent of what is left."""
+def test_the_shares_of_all_sets_of_arms_sum_to_less_than_one():
+    """Each set of arms that there ever was, and each set left of it once some are retired."""
     most = 10_000
     shares = [share(added, True) for added in range(most + 1)]
-    assert math.fsum(shares) == pytest.approx(1.0 - (1.0 - shares[0]) / (most + 1), rel=1e-12)
-    assert math.fsum(shares) < 1.0
+    units = 8
+    spent = math.fsum(
+        math.comb(units, gone) * math.exp(-left_out(units, gone)) for gone in range(1, units)
+    )
+    assert spent < 0.05
+    assert math.fsum(shares) * (1.0 + spent) < 1.0
     assert all(later <= former for former, later in itertools.pairwise(shares))
+
+
+def test_epsilon_asks_for_less(clock):
+    """Close arms end a campaign at once where either is good enough."""
+    instance = {"structure": "classical", "observation": "bernoulli", "n_arms": 2}
+    campaign = Campaign.open("memory://", "c", instance=instance, clock=clock)
+    campaign.import_rows([(0, 1), (1, 1), (0, 0), (1, 0)] * 300)
+    assert not campaign.stop(0.05)["met"]
+    assert campaign.stop(0.05, 0.2)["met"]
+    with pytest.raises(InputError, match="epsilon"):
+        campaign.stop(0.05, -1.0)
 
 
 @pytest.mark.parametrize("label", ["classical", "dueling", "finite", "sums", "paths"])
@@ -108,7 +127,9 @@ def test_all_of_delta_is_for_structures_that_never_grow(label):
     tally.means[:] = instance.components
     view = View(player_of(instance), tally, tally.counts.size, 0, n_arms)
     part = 0.9 if label in ("classical", "dueling") else 1.0
-    assert stopping(view, 0.1)["threshold"] == threshold(tally.counts, 0.1 * part)
+    levels = [stopping(view, delta)["threshold"] for delta in (0.1, 1.0 - 1e-12)]
+    assert levels[0] - levels[1] == pytest.approx(-math.log(0.1), rel=1e-9)
+    assert share(0, instance.can_grow) == part
 
 
 def test_what_overflows_is_no_reason_to_stop():
@@ -263,7 +284,12 @@ def test_stopping_is_wrong_less_often_than_promised(label):
 
 def test_a_threshold_that_is_too_low_would_be_found_out(monkeypatch):
     """The runs above are hard enough to tell."""
-    monkeypatch.setattr("ossb.campaigns.looking.threshold", lambda counts, delta, n: 0.05)
+    none = Verdict(0.05, 0.0, None, None)
+
+    def eager(view, delta, epsilon):
+        return none
+
+    monkeypatch.setattr("ossb.campaigns.looking._verdict", eager)
     instance, rng = from_dict(CLOSE["classical"]), np.random.default_rng(5)
     answers = [first_stop(instance, rng, DELTA) for _ in range(RUNS)]
     assert answers.count(False) > DELTA * RUNS

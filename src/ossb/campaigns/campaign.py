@@ -3,6 +3,7 @@
 Every change is an event of the campaign's journal, and is answered once it is on disk.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -265,16 +266,19 @@ class Campaign(Changes):
         """The same; None where nothing was told of the arms that may be played."""
         return looking.known_leader(self._view())
 
-    def stop(self, delta: float = DELTA) -> dict[str, Any]:
-        """Whether the leader is the best arm with confidence 1 − delta.
+    def stop(self, delta: float = DELTA, epsilon: float = 0.0) -> dict[str, Any]:
+        """Whether the leader is within epsilon of the best arm with confidence 1 − delta.
 
-        ``{"delta", "statistic", "threshold", "met"}``; ``statistic`` is None, with a ``reason``,
-        where there is no test.
+        ``{"delta", "epsilon", "statistic", "threshold", "met", "arm", "runner_up"}``, the runner-up
+        being the arm that is least ruled out; ``statistic`` is None, with a ``reason``, where there
+        is no test.
         """
-        delta = number(delta, "delta")
+        delta, epsilon = number(delta, "delta"), number(epsilon, "epsilon")
         if not 0 < delta < 1:
             raise InputError("delta", "lie in (0, 1)", delta)
-        return looking.stopping(self._view(), delta)
+        if not 0 <= epsilon < math.inf:
+            raise InputError("epsilon", "be non-negative", epsilon)
+        return looking.stopping(self._view(), delta, epsilon)
 
     def rates(self, gap: float = GAP) -> dict[str, Any]:
         """The Graves–Lai bound at the estimate: value, rates and certificate.

@@ -9,12 +9,14 @@ import numpy as np
 from ossb.arm_sets.base import Items
 from ossb.campaigns.observations import largest
 from ossb.campaigns.player import Player
-from ossb.campaigns.stopping import share, threshold
+from ossb.campaigns.stopping import LEAST, left_out, share, threshold
 from ossb.certificates import to_certificate
 from ossb.errors import CertificationError, InputError
 from ossb.graves_lai.semi_bandit.evidence import least_evidence
 from ossb.instances import from_dict
 from ossb.models.base import WEAKEST
+from ossb.models.rivals import rivals_of
+from ossb.models.rivals.mixture import mixture_of
 from ossb.structures.base import bound
 from ossb.tally import Tally
 
@@ -89,13 +91,22 @@ def _told_first(tally: Tally) -> np.ndarray:
     return np.where(tally.counts > 0, tally.means, lowest)
 
 
-def stopping(view: View, delta: float) -> dict[str, Any]:
-    """Whether the leader is the best arm with confidence 1 − δ.
+def stopping(view: View, delta: float, epsilon: float = 0.0) -> dict[str, Any]:
+    """Whether the leader is within epsilon of the best arm with confidence 1 − δ.
 
-    Where there is no test, or nothing was told yet, ``statistic`` is None and ``reason`` says
-    why.
+    ``arm`` is the leader that the test is about, and ``runner_up`` the arm (item, of duels) that is
+    least ruled out.  Where there is no test, or nothing was told yet, ``statistic`` is None or 0
+    and ``reason`` says why.
     """
-    answer: dict[str, Any] = {"delta": delta, "statistic": None, "threshold": None, "met": False}
+    answer: dict[str, Any] = {
+        "delta": delta,
+        "epsilon": epsilon,
+        "statistic": None,
+        "threshold": None,
+        "met": False,
+        "arm": known_leader(view),
+        "runner_up": None,
+    }
     instance: Any = view.player.instance
     described = view.player.described
     if not described and instance.tested() is None:
@@ -107,16 +118,72 @@ def stopping(view: View, delta: float) -> dict[str, Any]:
         return {**answer, "statistic": 0.0, "reason": "nothing was told yet"}
     if not np.abs(view.tally.means).max() <= largest(instance):  # NaN is not
         return {**answer, "reason": BEYOND}
-    statistic = (_evidence_of_set if described else _evidence)(instance, view.tally)
-    level = threshold(
-        view.tally.counts, delta * share(view.added, instance.can_grow), view.components
-    )
-    answer["threshold"] = level
-    if math.isfinite(statistic):
-        return {**answer, "statistic": statistic, "met": bool(statistic > level)}
-    if statistic == math.inf:  # nothing is left that could contradict the leader
+    found = _verdict(view, delta, epsilon)
+    answer |= {"arm": found.arm, "runner_up": found.runner_up, "threshold": found.threshold}
+    if math.isfinite(found.statistic):
+        met = bool(found.statistic >= found.threshold)
+        return {**answer, "statistic": found.statistic, "met": met}
+    if found.statistic == math.inf:  # nothing is left that could contradict the leader
         return {**answer, "met": True, "reason": "every alternative is ruled out"}
     return {**answer, "reason": BEYOND}
+
+
+class Verdict(NamedTuple):
+    """The least statistic over rivals, and what it has to reach."""
+
+    statistic: float
+    threshold: float
+    arm: Any
+    runner_up: Any
+
+
+def _verdict(view: View, delta: float, epsilon: float) -> Verdict:
+    player, tally = view.player, view.tally
+    instance: Any = player.instance
+    level = -math.log(max(delta * share(view.added, instance.can_grow), LEAST))
+    if not player.whole:
+        units = _units(view)
+        level += left_out(units, units - len(player.kept))
+    if player.described:
+        return _verdict_of_set(instance, view, level)
+    model = _model(instance)
+    rivals = None if model is None else rivals_of(model, instance.observed_family)
+    if rivals is None:  # a structure of somebody's own, by the ratio against all components
+        needed = threshold(
+            tally.counts, delta * share(view.added, instance.can_grow), view.components
+        )
+        return Verdict(_evidence(instance, tally), needed, known_leader(view), None)
+    contest = rivals.start()
+    leader = int(rivals.judge(epsilon, math.inf, tally, contest))
+    statistic, charge, runner_up = contest.verdict.tolist()
+
+    def outside(place: int) -> Any:
+        arm = (place, place) if instance.has_pairs else place
+        return plain(arm if player.whole else player.outer(arm))
+
+    arm = instance.pairs[leader][0] if instance.has_pairs else leader
+    rival = None if runner_up < 0 else outside(int(runner_up))
+    return Verdict(statistic, level + charge, outside(arm), rival)
+
+
+def _units(view: View) -> int:
+    """How many arms there ever were, or items where arms are made of items."""
+    if view.player.described:
+        return view.components
+    if view.player.instance.has_pairs:
+        return math.isqrt(2 * view.arms)  # of n (n + 1) / 2 pairs
+    return view.arms
+
+
+def _verdict_of_set(instance: Any, view: View, level: float) -> Verdict:
+    """The same where arms are not listed: all items together, whatever may be played."""
+    tally, mixture = view.tally, mixture_of(instance.family)
+    counts = [float(count) for count in tally.counts]
+    weights = np.array([mixture.evidence_weight(count) for count in counts])
+    for count, mean in zip(counts, tally.means.tolist(), strict=True):
+        level += mixture.evidence_price(count, mean)
+    statistic = least_evidence(instance.implicit_set, instance.family, weights, tally.means)
+    return Verdict(statistic, level, known_leader(view), None)
 
 
 def _has_one_arm(player: Player) -> bool:
@@ -135,11 +202,6 @@ def _evidence(instance: Any, tally: Tally) -> float:
     best = int(model.project(tally, memory))
     model.test(best, math.inf, tally, memory)
     return float(memory.numbers[WEAKEST])
-
-
-def _evidence_of_set(instance: Any, tally: Tally) -> float:
-    """The same where arms are not listed."""
-    return least_evidence(instance.implicit_set, instance.family, tally.counts, tally.means)
 
 
 def rates_at_estimate(view: View, gap: float) -> dict[str, Any]:

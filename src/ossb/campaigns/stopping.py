@@ -1,5 +1,6 @@
-"""When may one stop? A threshold for the likelihood ratio that holds at all times at once.
+"""When may one stop? What is shared out of δ, and a threshold for structures of one's own.
 
+Structures of this package have evidence of their own, see ``ossb.models.rivals``.  For others,
 Kaufmann and Koolen (2021, "Mixture martingales revisited with applications to sequential tests
 and confidence intervals", Theorem 7 and its Gaussian twin): for observations of a one-parameter
 exponential family, with probability at least 1 − δ, for all times at once,
@@ -17,6 +18,8 @@ import math
 import numpy as np
 
 FIRST = 0.9  # of δ, for the arms that a campaign begins with
+LATER = 0.05  # of δ, for all sets with arms added later
+RETIRED = 0.05  # of the share of a set of arms, on top of it, for what is left once some retire
 LEAST = math.ulp(0.0)  # the smallest double above 0, for a share of δ that is below it
 
 
@@ -42,13 +45,26 @@ def share(added: int, may_grow: bool) -> float:
     """The part of δ that the arms there are after some were added have.
 
     Each set of arms that there ever was is a test of its own, and all of them may be wrong: the
-    shares sum to 1.  Most campaigns add no arm, so the first set has ``FIRST`` of δ, which costs
-    its threshold about ln(1 / ``FIRST``), and the later ones, k = 1, 2, …, have 1 / (k (k + 1))
-    of the rest.  All of δ where no arm can ever be added.
+    shares sum to less than 1.  Most campaigns add no arm, so the first set has ``FIRST`` of δ,
+    which costs its threshold about ln(1 / ``FIRST``), and the later ones, k = 1, 2, …, have 1 / (k
+    (k + 1)) of ``LATER``; what is left is for retired arms.  All of δ where no arm can ever be
+    added.
     """
     if not may_grow:
         return 1.0
-    return FIRST if added == 0 else (1.0 - FIRST) / (added * (added + 1))
+    return FIRST if added == 0 else LATER / (added * (added + 1))
+
+
+def left_out(units: int, gone: int) -> float:
+    """What is added to a threshold where ``gone`` of the arms (items) there ever were are retired.
+
+    Which ones may follow from what was told, so that each choice of them is a test of its own: with
+    ``RETIRED`` / (g (g + 1)) of the share, g how many there are, evenly over all choices of g.
+    """
+    if gone <= 0:
+        return 0.0
+    choices = math.lgamma(units + 1.0) - math.lgamma(gone + 1.0) - math.lgamma(units - gone + 1.0)
+    return choices + math.log(gone * (gone + 1.0) / RETIRED)
 
 
 def calibration(x: float) -> float:

@@ -25,6 +25,16 @@ def simulate(
     workers: Annotated[int, typer.Option(help="Trials at a time.")] = 1,
     batch: Annotated[int, typer.Option(help="Tell observations in batches of this many.")] = 1,
     delay: Annotated[int, typer.Option(help="Rounds before an observation is known.")] = 0,
+    until: Annotated[
+        float | None,
+        typer.Option(
+            metavar="DELTA",
+            help="End each trial once its leader is best, sure to 1 − DELTA.",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float, typer.Option(help="How much worse than the best arm is good enough for that.")
+    ] = 0.0,
     interpreted: Annotated[
         bool, typer.Option("--interpreted", help="Run the loop without compiling it.")
     ] = False,
@@ -37,6 +47,8 @@ def simulate(
     """Play policies and compare their regret with the lower bound.
 
     Example: ossb simulate instance.toml --policy hgl --horizon 10000
+
+    With an end: ossb simulate instance.toml --policy top-two --horizon 100000 --until 0.05
     """
     from ossb.cli.progress import RoundProgress
     from ossb.errors import InputError
@@ -56,6 +68,8 @@ def simulate(
             workers=workers,
             batch=batch,
             delay=delay,
+            until=until,
+            epsilon=epsilon,
             compiled=not interpreted,
             progress=progress,
             announce=progress.say,

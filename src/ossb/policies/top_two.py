@@ -1,19 +1,20 @@
 """Top two: the leader against the rival that is least ruled out.
 
-In every round, with Z_j the likelihood ratio of the leader against rival j and N_j what was observed
-of it, the challenger is argmin Z_j + ln N_j (Jourdan, Degenne, Baudry, de Heide and Kaufmann, 2022).
+In every round, with Z_j the likelihood ratio of the leader against rival j and N_j what was
+observed of it, the challenger is argmin Z_j + ln N_j (Jourdan, Degenne, Baudry, de Heide and
+Kaufmann, 2022).
 Of what tells the two apart, arm x carries the share (N_x + 1) d_x / Σ of the evidence, d_x the
 divergences from the challenger's alternative: the information-directed choice of You, Qin, Wang and
 Yang (2023), here made by tracking: the shares of all rounds are summed, and the arm played that is
 most behind its sum.  Nothing is solved.
 
-With costs κ (Qin and Russo, 2024) the shares are divided by them, so that what is spent on an arm is
-in proportion to what it tells: ``cost`` is ``samples`` (κ = 1, the fastest test), a number c (κ = gap
-+ c) or ``regret``, which is c = a hundredth of the largest gap; with c = 0 the leader would be played
-for ever.
+With costs κ (Qin and Russo, 2024) the shares are divided by them, so that what is spent on an arm
+is in proportion to what it tells: ``cost`` is ``samples`` (κ = 1, the fastest test), a number c (κ
+= gap + c) or ``regret``, which is c = a hundredth of the largest gap; with c = 0 the leader would
+be played for ever.
 
-Departures: the papers' arms are independent; ours are any structure's, through its alternatives, and
-each counts as played once more, so that arms never played can be chosen.
+Departures: the papers' arms are independent; ours are any structure's, through its alternatives,
+and each counts as played once more, so that arms never played can be chosen.
 """
 
 import math
@@ -28,6 +29,7 @@ from ossb.policies.arms import lists_arms
 from ossb.policies.base import Kind
 from ossb.records import Ints, record
 from ossb.structures.base import Instance
+from ossb.structures.offers import MODEL
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 SAMPLES, REGRET, MIXED = 0, 1, 2
@@ -103,7 +105,7 @@ class TopTwo(NamedTuple):
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
 
     def share_rounds(self, leader: int, tally: Tally, memory: TopTwoMemory) -> None:
-        """The share of the round that each arm should have; all 0 where nothing tells them apart."""
+        """The share of the round that is due to each arm; all 0 where nothing tells them apart."""
         shares, contest, total = memory.shares, memory.contest, 0.0
         top, largest = contest.rewards[leader], 0.0
         for x in range(shares.shape[0]):
@@ -130,6 +132,8 @@ def build(instance: Any, cost: Any, epsilon: float) -> TopTwo:
     if not 0 <= epsilon < math.inf:
         raise InputError("epsilon", "be non-negative", epsilon)
     rivals = rivals_of(instance.model(), instance.observed_family)
+    if rivals is None:
+        raise InputError("policy", f"fit the instance: the rivals of {instance.kind} are not known")
     return TopTwo(rivals, starts, shown, kind, extra, epsilon)
 
 
@@ -147,7 +151,9 @@ def read_cost(cost: Any) -> tuple[int, float]:
 def fits(instance: Instance) -> str | None:
     """Arms have to be listed, and alternatives to be at hand."""
     listed = lists_arms(instance)
-    if listed is not None or instance.kind == "unimodal":  # whose rivals are neighbours, on any graph
+    if (
+        listed is not None or instance.kind == "unimodal"
+    ):  # whose rivals are neighbours, on any graph
         return listed
     return instance.unprojected()
 
@@ -156,18 +162,7 @@ TOP_TWO = Kind(
     name="top-two",
     build=build,
     parameters={"cost": "samples", "epsilon": 0.0},
-    structures=(
-        "classical",
-        "combinatorial",
-        "dueling",
-        "generalized_linear",
-        "lipschitz",
-        "unimodal",
-        "linear",
-        "finite",
-        "polytope",
-        "union",
-    ),
+    needs=(MODEL,),
     reference="Jourdan et al. (2022); You et al. (2023); Qin and Russo (2024)",
     fits=fits,
     remembers=True,

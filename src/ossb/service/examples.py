@@ -22,7 +22,15 @@ CAMPAIGN: dict[str, Any] = {
     "decisions": {"pending": 1, "told": 3, "expired": 0, "voided": 0},
     "leader": 0,
     "rates": {"value": None, "rates": None, "reason": "`theta` must have one best arm"},
-    "stop": {"delta": 0.05, "statistic": 0.69, "threshold": 27.3, "met": False},
+    "stop": {
+        "delta": 0.05,
+        "epsilon": 0.0,
+        "statistic": 0.69,
+        "threshold": 5.08,
+        "met": False,
+        "arm": 0,
+        "runner_up": 1,
+    },
     "exploration": {"regret": None, "bound": None, "gaps": None},
     "timeline": {
         "ends": [1, 2, 3],

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ossb.families.bernoulli import bernoulli_kl
 from ossb.graves_lai.bound import Bound
 from ossb.tally import PHASES
 from ossb.words import hint, spread
@@ -15,6 +16,22 @@ class Limit(NamedTuple):
 
     until: float  # δ
     epsilon: float
+    characteristic_time: float | None  # T*(θ); None where there is none, or ε > 0
+
+    @property
+    def least(self) -> float | None:
+        """The least mean length of a test that is wrong with probability δ: T* kl(δ, 1 − δ)."""
+        if self.characteristic_time is None:
+            return None
+        return self.characteristic_time * bernoulli_kl(self.until, 1.0 - self.until)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "until": self.until,
+            "epsilon": self.epsilon,
+            "characteristic_time": self.characteristic_time,
+            "least_rounds": self.least,
+        }
 
 
 class Stops(NamedTuple):
@@ -126,6 +143,7 @@ class SimulationResult:
                 "value": value,
                 "at_horizon": None if value is None else value * float(np.log(self.horizon)),
             },
+            **({} if self.limit is None else self.limit.to_dict()),
             "policies": [result.to_dict(arms) for result in self.policies],
         }
 
@@ -136,14 +154,38 @@ class SimulationResult:
             for r in sorted(self.policies, key=lambda r: float(r.regret.mean()))
         ]
         width = max(len(row[0]) for row in rows)
+        if self.limit is not None:
+            return "\n".join([*self._stops(self.limit, width), *self._noise()])
         lines = [f"{'policy':{width}}  {'mean':>10}  {'± sem':>8}  {'median':>10}  {'max':>10}"]
         lines += [f"{a:{width}}  {b:10.4g}  {c:>8}  {d:10.4g}  {e:10.4g}" for a, b, c, d, e in rows]
         if self.bound is not None:
             at = self.bound.value * np.log(self.horizon)
             lines.append(f"lower bound C(θ) ln T = {at:.6g}, asymptotically")
-        if self.instance.noise is not None:
-            lines.append(f"gaussian observations with σ = {self.instance.noise:g}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._noise()])
+
+    def _noise(self) -> list[str]:
+        if self.instance.noise is None:
+            return []
+        return [f"gaussian observations with σ = {self.instance.noise:g}"]
+
+    def _stops(self, limit: Limit, width: int) -> list[str]:
+        """Rounds until the stop, quickest first, and the regret paid until then."""
+        heads = ("mean", "median", "90 %", "errors", "unfinished", "regret")
+        lines = [f"{'policy':{width}}" + "".join(f"  {head:>10}" for head in heads)]
+        stopped = [(r, r.stops) for r in self.policies if r.stops is not None]
+        for result, stops in sorted(stopped, key=lambda pair: float(pair[1].rounds.mean())):
+            found = stops.to_dict()
+            lines.append(
+                f"{result.label:{width}}  {found['mean']:10.6g}  {found['median']:10.6g}"
+                f"  {found['p90']:10.6g}  {found['errors']:10.2%}  {found['unfinished']:10.2%}"
+                f"  {float(result.regret.mean()):10.4g}"
+            )
+        good = "best" if limit.epsilon == 0 else f"within {limit.epsilon:g} of the best"
+        lines.append(f"rounds until the leader is {good} with confidence {1 - limit.until:.6g}")
+        if limit.least is not None:
+            least = f"{limit.least:.6g}, T*(θ) = {limit.characteristic_time:.6g}"
+            lines.append(f"least mean of any such test: T* kl(δ, 1 − δ) = {least}")
+        return lines
 
     def _repr_html_(self) -> str:
         from ossb.simulation.card import card

@@ -141,7 +141,7 @@ def simulate(
                 stops=None if end is None else stops_of(outcomes, horizon),
             )
         )
-    limit = None if end is None else Limit(end.delta, end.epsilon)
+    limit = None if end is None else Limit(end.delta, end.epsilon, _time(instance, end.epsilon))
     return SimulationResult(instance, horizon, trials, seed, _bound(instance), answers, limit)
 
 
@@ -443,6 +443,16 @@ def _in_parallel(play: Callable[[int], Outcome], trials: int, workers: int) -> l
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _time(instance: Any, epsilon: float) -> float | None:
+    """T*(θ), where there is one: with ε > 0 several answers may be right."""
+    if epsilon > 0.0:
+        return None
+    try:
+        return float(bound(instance, cost="samples").value)
+    except OssbError:
+        return None
 
 
 def _bound(instance: Any) -> Any:

@@ -32,31 +32,32 @@ NONE = np.zeros(0, np.int64)
 
 
 def rivals_of(model: Any, family: Family) -> Any:
-    """The rivals of a model whose components are observed by a family; None where there are none."""
+    """The rivals of a model whose components a family shows; None where there are none."""
+    itself: Any = model
     match model:
         case ClassicalModel():
-            return PairRivals(model, mixture_of(family), model.n_arms, NONE, NONE)
+            return PairRivals(itself, mixture_of(family), model.n_arms, NONE, NONE)
         case UnimodalModel():
             return PairRivals(
-                model, mixture_of(family), model.n_arms, model.starts, model.neighbours
+                itself, mixture_of(family), model.n_arms, model.starts, model.neighbours
             )
         case LipschitzModel():
-            return LipschitzRivals(model, mixture_of(family), model.distances)
+            return LipschitzRivals(itself, mixture_of(family), model.distances)
         case LinearModel():
             return linear_rivals(
-                model, model.features, model.sigma, model.spanning, model.flat, True
+                itself, model.features, model.sigma, model.spanning, model.flat, True
             )
         case GlmModel() if model.observed_link == IDENTITY:
             identity = model.reward_link == IDENTITY
             return linear_rivals(
-                model, model.features, model.sigma, model.spanning, model.prior, identity
+                itself, model.features, model.sigma, model.spanning, model.prior, identity
             )
         case GlmModel():
             volume = float(np.linalg.slogdet(model.prior)[1])
-            return GlmRivals(model, model, model.spanning, model.prior, volume)
+            return GlmRivals(itself, model, model.spanning, model.prior, volume)
         case SemiBanditModel():
             return ItemRivals(
-                model,
+                itself,
                 mixture_of(family),
                 model.arms,
                 model.covering,
@@ -66,7 +67,7 @@ def rivals_of(model: Any, family: Family) -> Any:
             )
         case DuelingModel():
             return DuelRivals(
-                model,
+                itself,
                 duel_mixture(model.offset),
                 model.offset,
                 model.n_items,
@@ -75,7 +76,7 @@ def rivals_of(model: Any, family: Family) -> Any:
                 model.component,
             )
         case FiniteModel():
-            return ListRivals(model, family, model.parameters, model.best, model.closeness)
+            return ListRivals(itself, family, model.parameters, model.best, model.closeness)
         case GeneralModel():
-            return GeneralRivals(model, mixture_of(family))
+            return GeneralRivals(itself, mixture_of(family))
     return None

@@ -78,15 +78,17 @@ class Rivals(Protocol):
         """
         ...
 
-    def oppose(self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest) -> None:
+    def oppose(
+        self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
+    ) -> None:
         """Fill ``news`` with the divergences of the components from λ_j."""
         ...
 
     def judge(self, epsilon: float, level: float, tally: Tally, memory: Contest) -> int:
         """Whether the leader is ε-good: evidence that may be looked at after every round.
 
-        Fills ``verdict`` with the least statistic over rivals, less what it is charged: the leader is
-        ε-good with confidence 1 − δ once statistic − charge ≥ ln(1/δ).  Where that is below
+        Fills ``verdict`` with the least statistic over rivals, less what it is charged: the leader
+        is ε-good with confidence 1 − δ once statistic − charge ≥ ln(1/δ).  Where that is below
         ``level`` it may be that of any rival below; exact where ``level`` is infinite.  Returns the
         leader.
         """

@@ -1,10 +1,10 @@
 """Duels: is the leader the Condorcet winner?
 
 Were item j the winner instead, it would lose no duel: every p_jk ≥ ½.  Each duel (j, k) is held
-against that by (1 + M)/2, M the mixture against max(mean, ½) (p_jb ≥ ½ + ε for the leader b): half of
-the prior stays with what is tested, so that a duel which says nothing costs ln 2 at most.  Their
-product over k is at most the same martingale against the truth if the winner is j; that is one test,
-of the true winner, whichever item is wrongly taken for it.
+against that by (1 + M)/2, M the mixture against max(mean, ½) (p_jb ≥ ½ + ε for the leader b): half
+of the prior stays with what is tested, so that a duel which says nothing costs ln 2 at most.  Their
+product over k is at most the same martingale against the truth if the winner is j; that is one
+test, of the true winner, whichever item is wrongly taken for it.
 """
 
 import math
@@ -135,10 +135,16 @@ class DuelRivals(NamedTuple):
                     c = self.component[pair_position(rival, k, self.n_items)]
                     memory.news[c] = bernoulli_kl(p, 0.5)
         if memory.space.losses[rival] <= 0.0:  # nothing speaks against it yet: ask the leader
-            memory.news[self.component[pair_position(rival, self.first[leader], self.n_items)]] = 1.0
+            memory.news[self.component[pair_position(rival, self.first[leader], self.n_items)]] = (
+                1.0
+            )
 
     def judge(self, epsilon: float, level: float, tally: Tally, memory: Contest) -> int:
-        leader, verdict, prices = self.lead_items(tally, memory), memory.verdict, memory.space.prices
+        leader, verdict, prices = (
+            self.lead_items(tally, memory),
+            memory.verdict,
+            memory.space.prices,
+        )
         verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = math.inf, 0.0, -1.0
         for j in range(self.n_items):
             if j == leader:

@@ -1,8 +1,8 @@
 """Finitely many parameters: the mixture over the list itself.
 
-M = (1/n) Σ_k L_k / L_θ is a martingale of mean 1 under the true parameter θ of the list, whatever the
-family.  If the leader is not ε-good, θ is among the parameters under which it is not, and the least
-M against these is at most M: no union is paid for, only ln n.
+M = (1/n) Σ_k L_k / L_θ is a martingale of mean 1 under the true parameter θ of the list, whatever
+the family.  If the leader is not ε-good, θ is among the parameters under which it is not, and the
+least M against these is at most M: no union is paid for, only ln n.
 """
 
 import math
@@ -51,9 +51,7 @@ class ListRivals(NamedTuple):
     def start(self) -> Contest:
         size, n = self.parameters.shape
         space = ListSpace(np.zeros(size), np.zeros(n, np.int64))
-        return Contest(
-            np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space
-        )
+        return Contest(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space)
 
     def unseen(self, tally: Tally) -> int:
         return least_played(tally)

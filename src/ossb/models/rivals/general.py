@@ -1,8 +1,8 @@
 """Polytopes and unions of polytopes: all components together, on numpy.
 
-Against the parameters under which arm j is better stands the least Σ w_k d(m_k, λ_k) over them, less
-the prices of all components: the truth is among them for some j whenever the leader is not the best,
-so that no union is paid for.  With ε > 0 the same is used.
+Against the parameters under which arm j is better stands the least Σ w_k d(m_k, λ_k) over them,
+less the prices of all components: the truth is among them for some j whenever the leader is not the
+best, so that no union is paid for.  With ε > 0 the same is used.
 """
 
 import math
@@ -32,9 +32,7 @@ class GeneralRivals:
     def start(self) -> Contest:
         n, c = self.model.n_arms, self.model.n_components
         space = GeneralSpace(self.model.start(), np.zeros((n, c)))
-        return Contest(
-            np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(c), np.zeros(NUMBERS), space
-        )
+        return Contest(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(c), np.zeros(NUMBERS), space)
 
     def unseen(self, tally: Tally) -> int:
         return self.model.unseen(tally)

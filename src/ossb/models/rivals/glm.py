@@ -1,13 +1,15 @@
 """Generalised linear arms whose rewards are observed: a mixture over the parameter, from below.
 
-With the prior π = N(0, V₀⁻¹) over φ, ∫ L dπ / L(φ*) is a martingale under the truth φ*.  The integral has
-no closed form; for every q, and so for q = N(φ̂, W), W = (V₀ + Σ n b″(u) x xᵀ)⁻¹ (Jensen),
+With the prior π = N(0, V₀⁻¹) over φ, ∫ L dπ / L(φ*) is a martingale under the truth φ*.  The
+integral has no closed form; for every q, and so for q = N(φ̂, W), W = (V₀ + Σ n b″(u) x xᵀ)⁻¹
+(Jensen),
 
     ln ∫ L dπ ≥ Σ n (m u − E_q b) − KL(q ‖ π),
 
-with E_q b = e^{u + s²/2} for counts and at most b(ξ) + (u − ξ)/2, ξ² = u² + s², for the logistic link
-(Jaakkola and Jordan, 2000), s² = xᵀWx.  Less the largest ln L under which arm j is as good as the leader
-it is at most the martingale at the truth, for some j, whenever the leader is not the best: no union.
+with E_q b = e^{u + s²/2} for counts and at most b(ξ) + (u − ξ)/2, ξ² = u² + s², for the logistic
+link (Jaakkola and Jordan, 2000), s² = xᵀWx.  Less the largest ln L under which arm j is as good as
+the leader it is at most the martingale at the truth, for some j, whenever the leader is not the
+best: no union.
 With ε > 0 the same is used: fewer alternatives can only make it larger.
 """
 
@@ -84,9 +86,7 @@ class GlmRivals(NamedTuple):
     def start(self) -> Contest:
         d, n = self.glm.features.shape
         space = GlmSpace(self.glm.start(), np.zeros((6, d)), np.zeros((2, n)), np.zeros((d, d)))
-        return Contest(
-            np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space
-        )
+        return Contest(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space)
 
     def unseen(self, tally: Tally) -> int:
         return first_look(self.spanning, tally)
@@ -138,7 +138,10 @@ class GlmRivals(NamedTuple):
                 first = x
         if first < 0:
             return leader
-        verdict[STATISTIC], verdict[RUNNER_UP] = self.least_rise(first, leader, tally, memory), first
+        verdict[STATISTIC], verdict[RUNNER_UP] = (
+            self.least_rise(first, leader, tally, memory),
+            first,
+        )
         for x in range(ratios.shape[0]):
             if verdict[STATISTIC] - charge < level < math.inf:
                 return leader
@@ -233,5 +236,3 @@ class GlmRivals(NamedTuple):
                     shift += delta[i] * features[i, x]
                 total += tally.counts[x] * divergence(link, look.indices[x], shift)
         return total - dot(bent, delta)
-
-

@@ -1,14 +1,14 @@
 """Linear arms in Gaussian noise: one mixture of the dimension of the parameter.
 
-With V = Σ n x xᵀ, θ̂ the least-squares estimate and a prior N(λ, σ²V₀⁻¹) centred at the parameter it
-is held against (Robbins and Siegmund, 1970; Abbasi-Yadkori, Pál and Szepesvári, 2011),
+With V = Σ n x xᵀ, θ̂ the least-squares estimate and a prior N(λ, σ²V₀⁻¹) centred at the parameter
+it is held against (Robbins and Siegmund, 1970; Abbasi-Yadkori, Pál and Szepesvári, 2011),
 
     ln M(λ) = ½ (θ̂ − λ)ᵀ V (V + V₀)⁻¹ V (θ̂ − λ) / σ² − ½ ln det(V + V₀) / det V₀.
 
 Its least value over λ under which arm j beats the leader b by ε is, with u = x_j − x_b and gap
-⟨θ̂, x_b − x_j⟩ + ε, gap² / 2σ² (uᵀV⁻¹u + (V⁻¹u)ᵀV₀V⁻¹u), less the same logarithm.  The truth is such
-a λ whenever b is not ε-good, for some j: no union over arms is paid for.  V₀ is four observations of
-each of d arms spread as the arms are.
+⟨θ̂, x_b − x_j⟩ + ε, gap² / 2σ² (uᵀV⁻¹u + (V⁻¹u)ᵀV₀V⁻¹u), less the same logarithm.  The truth is
+such a λ whenever b is not ε-good, for some j: no union over arms is paid for.  V₀ is four
+observations of each of d arms spread as the arms are.
 """
 
 import math
@@ -116,9 +116,7 @@ class LinearRivals(NamedTuple):
         space = LinearSpace(
             new_least_squares(d, n, self.flat), np.zeros((3, d)), np.zeros((3, n)), np.zeros((d, d))
         )
-        return Contest(
-            np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space
-        )
+        return Contest(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space)
 
     def unseen(self, tally: Tally) -> int:
         return first_look(self.spanning, tally)

@@ -1,13 +1,14 @@
 """Lipschitz means: the leader against one arm, alone or with all others.
 
-For arm j to be at least v, every arm z has to be within ℓ(j, z) of v, and the leader below v − ε.  What
-that costs, with all other bounds left out, is
+For arm j to be at least v, every arm z has to be within ℓ(j, z) of v, and the leader below v − ε.
+What that costs, with all other bounds left out, is
 
-    h(v) = w_b d(m_b, clip(m_b, v − ℓ(j, b), v − ε)) + Σ_z w_z d(m_z, clip(m_z, v − ℓ(j, z), v + ℓ(j, z))),
+    h(v) = w_b d(m_b, clip(m_b, v − ℓ(j, b), v − ε)) + Σ_z w_z d(m_z, clip(m_z, v − ℓ(j, z), v +
+    ℓ(j, z))),
 
-convex in v, and no more than the likelihood asks for under any means of Θ with λ_j = v.  The verdict
-is the better of two, each with δ/2: all arms together, and the pair of leader and rival with its share
-δ/2(K − 1).  Of waiting times, whose divergence is not convex, the pair alone.
+convex in v, and no more than the likelihood asks for under any means of Θ with λ_j = v.  The
+verdict is the better of two, each with δ/2: all arms together, and the pair of leader and rival
+with its share δ/2(K − 1).  Of waiting times, whose divergence is not convex, the pair alone.
 """
 
 import math
@@ -60,9 +61,7 @@ class LipschitzRivals(NamedTuple):
     def start(self) -> Contest:
         n = self.distances.shape[0]
         space = LineSpace(np.full((3, n), -1.0), np.zeros(n), np.zeros(n), np.zeros(1, np.int64))
-        return Contest(
-            np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space
-        )
+        return Contest(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space)
 
     def unseen(self, tally: Tally) -> int:
         return least_played(tally)

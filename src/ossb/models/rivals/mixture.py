@@ -1,12 +1,12 @@
 """Mixtures of laws against one law: evidence that holds at all times at once.
 
 For a prior π over the mean of a component, M = ∫ L(μ) π(dμ) / L(λ) is a martingale of mean 1 under
-λ, so that it ever exceeds 1/δ with probability at most δ (Ville, 1939; Robbins, 1970).  Most of them are of the form
-ln M = ``weight`` · kl(mean, λ) − ``price``:
+λ, so that it ever exceeds 1/δ with probability at most δ (Ville, 1939; Robbins, 1970).  Most of
+them are of the form ln M = ``weight`` · kl(mean, λ) − ``price``:
 
 - Bernoulli: π = Beta(½, ½), weight N, price ln L(mean) − ln ∫ L dπ, about ½ ln(πN/2).  Of values in
-  [0, 1] it is a supermartingale: x ↦ q^x (1 − q)^(1 − x) / (p^x (1 − p)^(1 − x)) is convex, and so at
-  most its chord, of mean 1 under every law of mean p.
+  [0, 1] it is a supermartingale: x ↦ q^x (1 − q)^(1 − x) / (p^x (1 − p)^(1 − x)) is convex, and so
+  at most its chord, of mean 1 under every law of mean p.
 - Gaussian: π = N(λ, σ²/ρ), centred at the law it is held against, so that it has no unit and no
   level: weight N²/(N + ρ), price ½ ln(1 + N/ρ).
 - Poisson: π = Σ w_i Gamma(½, 4^−i), w_i = 1/((i + 1)(i + 2)), for counts of every size.
@@ -26,7 +26,7 @@ from ossb.records import record
 
 PSEUDO = 4.0  # ρ
 SCALES = 16  # of Poisson means: up to 4^16
-SHIFTED = 8.0  # from where Stirling's series has full accuracy
+SHIFTED = 12.0  # from where Stirling's series has full accuracy
 HALF_LOG_TAU = 0.9189385332046727  # ½ ln 2π
 LOG_PI = 1.1447298858494002
 
@@ -39,7 +39,8 @@ def log_gamma(x: float) -> float:
         product *= x
         x += 1.0
     r = 1.0 / (x * x)
-    series = 1.0 / 12.0 - r * (1.0 / 360.0 - r * (1.0 / 1260.0 - r * (1.0 / 1680.0 - r / 1188.0)))
+    series = 1.0 / 1680.0 - r * (1.0 / 1188.0 - r * (691.0 / 360360.0))
+    series = 1.0 / 12.0 - r * (1.0 / 360.0 - r * (1.0 / 1260.0 - r * series))
     return (x - 0.5) * math.log(x) - x + HALF_LOG_TAU + series / x - math.log(product)
 
 
@@ -96,7 +97,8 @@ def poisson_price(count: float, mean: float) -> float:
 @kernel
 def exponential_evidence(count: float, mean: float, level: float) -> float:
     """ln M of waiting times against the mean ``level``: with q = mean/level and N of them,
-    ln Γ(N + 1) − (N + 1) ln(1 + N q) + N q."""
+    ln Γ(N + 1) − (N + 1) ln(1 + N q) + N q.
+    """
     if count <= 0.0:
         return 0.0
     if level <= 0.0:

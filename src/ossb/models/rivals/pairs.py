@@ -1,12 +1,13 @@
 """Independent and unimodal arms: the leader against one arm at a time.
 
 If arm b is not ε-good, the best arm a beats it by ε or more, and the evidence of the pair (b, a)
-against that is at most the mixture's against the truth, which exceeds ln((K − 1)/δ) with probability
-at most δ/(K − 1).  There are K − 1 such b, so all are right together with probability 1 − δ.
+against that is at most the mixture's against the truth, which exceeds ln((K − 1)/δ) with
+probability at most δ/(K − 1).  There are K − 1 such b, so all are right together with probability 1
+− δ.
 
 Of unimodal means, if b is not the peak some neighbour is better: on a tree only neighbours
-count, and at most one direction of each edge is wrong.  With ε > 0 that says nothing, since means may
-rise in steps of less than ε, and all arms count.
+count, and at most one direction of each edge is wrong.  With ε > 0 that says nothing, since means
+may rise in steps of less than ε, and all arms count.
 """
 
 import math
@@ -43,9 +44,7 @@ class PairSpace(NamedTuple):
 
 
 @kernel
-def meeting_point(
-    family: Family, p: float, n: float, q: float, m: float, epsilon: float
-) -> float:
+def meeting_point(family: Family, p: float, n: float, q: float, m: float, epsilon: float) -> float:
     """The v of the least n d(p, v) + m d(q, v + ε), v between q − ε and p; NaN where there is none.
 
     The means of the leader and of its rival, seen n and m times, meet there.
@@ -67,9 +66,7 @@ def meeting_point(
 
 
 @kernel
-def ratio_of_pair(
-    family: Family, p: float, n: float, q: float, m: float, epsilon: float
-) -> float:
+def ratio_of_pair(family: Family, p: float, n: float, q: float, m: float, epsilon: float) -> float:
     """The likelihood ratio against a rival that is better by ε."""
     if n <= 0.0 or m <= 0.0 or q >= p + epsilon:
         return 0.0
@@ -80,7 +77,9 @@ def ratio_of_pair(
 
 
 @kernel
-def least_on_grid(mixture: Mixture, p: float, n: float, q: float, m: float, epsilon: float) -> float:
+def least_on_grid(
+    mixture: Mixture, p: float, n: float, q: float, m: float, epsilon: float
+) -> float:
     """No more than the least evidence of both arms together, at any v of the leader's.
 
     That of the leader falls as v rises to p, that of the rival rises from q − ε on: between two
@@ -102,9 +101,7 @@ def least_on_grid(mixture: Mixture, p: float, n: float, q: float, m: float, epsi
 
 
 @kernel
-def evidence_of_pair(
-    mixture: Mixture, b: int, j: int, epsilon: float, tally: Tally
-) -> float:
+def evidence_of_pair(mixture: Mixture, b: int, j: int, epsilon: float, tally: Tally) -> float:
     """The least evidence of the two against a rival that is better by ε, prices left out."""
     n, m = float(tally.counts[b]), float(tally.counts[j])
     p, q = tally.means[b], tally.means[j]
@@ -143,6 +140,9 @@ def oppose_pair(
         news[b] = 1.0 if n <= 0.0 else 0.0
         news[j] = 1.0 if m <= 0.0 else 0.0
         return
+    if not tally.means[j] < tally.means[b] + epsilon:  # level: as in the limit of small gaps
+        news[b], news[j] = m * m, n * n
+        return
     v = meeting_point(family, tally.means[b], n, tally.means[j], m, epsilon)
     if v == v:
         news[b] = family.kl(tally.means[b], v)
@@ -158,8 +158,8 @@ class PairRivals(NamedTuple):
     mixture
         The evidence of their family.
     starts, near
-        On a tree or graph the neighbours of arm x are ``near[starts[x]:starts[x + 1]]``; empty where
-        all arms are rivals.
+        On a tree or graph the neighbours of arm x are ``near[starts[x]:starts[x + 1]]``; empty
+        where all arms are rivals.
     """
 
     model: Model
@@ -171,9 +171,7 @@ class PairRivals(NamedTuple):
     def start(self) -> Contest:
         n = self.n_arms
         space = PairSpace(np.full((3, n), -1.0), np.zeros(1, np.int64))
-        return Contest(
-            np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space
-        )
+        return Contest(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space)
 
     def unseen(self, tally: Tally) -> int:
         return least_played(tally)

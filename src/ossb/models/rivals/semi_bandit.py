@@ -1,12 +1,12 @@
 """Sets of items that are all observed: the leader against one set at a time.
 
-Only items that tell the two sets apart count.  If the leader b is not ε-good the best set a beats it
-by ε or more, and the evidence of the items in which a and b differ is at most that of the mixture
-against the truth: K − 1 pairs (b, a), each with δ/(K − 1).
+Only items that tell the two sets apart count.  If the leader b is not ε-good the best set a beats
+it by ε or more, and the evidence of the items in which a and b differ is at most that of the
+mixture against the truth: K − 1 pairs (b, a), each with δ/(K − 1).
 
-Exact for Gaussian items, Σ over them of σ²/N making the variance of the gap.  For others the verdict
-rests on dual slopes, each of which proves a lower bound (``item_ratio.py``), and what is ranked for
-decisions on variances at the estimate.
+Exact for Gaussian items, Σ over them of σ²/N making the variance of the gap.  For others the
+verdict rests on dual slopes, each of which proves a lower bound (``item_ratio.py``), and what is
+ranked for decisions on variances at the estimate.
 """
 
 import math
@@ -97,9 +97,7 @@ class ItemRivals(NamedTuple):
         space = ItemSpace(
             np.full((3, d), -1.0), np.zeros(d), np.full(n, np.nan), np.zeros(1, np.int64)
         )
-        return Contest(
-            np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(d), np.zeros(NUMBERS), space
-        )
+        return Contest(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(d), np.zeros(NUMBERS), space)
 
     def unseen(self, tally: Tally) -> int:
         """A set of the cover with an item never asked for."""
@@ -164,7 +162,11 @@ class ItemRivals(NamedTuple):
                 memory.news[i] = 1.0 if memory.news[i] == math.inf else 0.0
 
     def judge(self, epsilon: float, level: float, tally: Tally, memory: Contest) -> int:
-        leader, verdict, suspect = self.lead_sets(tally, memory), memory.verdict, memory.space.suspect
+        leader, verdict, suspect = (
+            self.lead_sets(tally, memory),
+            memory.verdict,
+            memory.space.suspect,
+        )
         verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = math.inf, 0.0, -1.0
         if suspect[0] != leader:
             self.weigh_rival(suspect[0], leader, 0.0, epsilon, tally, memory)
@@ -199,8 +201,6 @@ class ItemRivals(NamedTuple):
             found = ratio_with_margin(mixture.family, arms, leader, rival, epsilon, tally)
         elif seen:
             slopes = memory.space.slopes
-            found = item_ratio(
-                mixture.family, arms, leader, rival, False, math.inf, tally, slopes
-            )
+            found = item_ratio(mixture.family, arms, leader, rival, False, math.inf, tally, slopes)
         if found - charge < verdict[STATISTIC] - verdict[CHARGE]:
             verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = found, charge, float(rival)
