@@ -1,6 +1,10 @@
 """Kernels: one source, two ways to run, and a cache that sees every edit."""
 
+import functools
+import importlib
+import inspect
 import os
+import pkgutil
 import subprocess
 import sys
 import textwrap
@@ -8,8 +12,9 @@ import textwrap
 import numpy as np
 import pytest
 
+from ossb import graves_lai, models
 from ossb.families.bernoulli import bernoulli_kl
-from ossb.kernels import digest_of, kernel
+from ossb.kernels import Kernel, digest_of, kernel, own_source
 
 SCALE = 3.0
 TABLE = np.array([1.0, 2.0])
@@ -251,3 +256,35 @@ def test_kernels_typed_into_a_shell_compile_uncached(tmp_path):
     print(kernel(space["twice"]).compiled(4.0))
     """
     assert run_python(program, tmp_path) == ["8.0"]
+
+
+def test_own_sources_are_those_that_inspect_finds():
+    """The digests of cached code rest on them."""
+    found = 0
+    for part in (graves_lai, models):
+        for info in pkgutil.walk_packages(part.__path__, f"{part.__name__}."):
+            for item in vars(importlib.import_module(info.name)).values():
+                if isinstance(item, Kernel):
+                    assert own_source(item.function) == inspect.getsource(item.function)
+                    found += 1
+    assert found > 500
+    assert own_source(summed.function) is None  # not of the package
+    assert own_source(Kernel.load) is None  # a method
+
+
+def test_solvers_are_loaded_without_all_that_numba_has(tmp_path):
+    """What numba imports to compile takes longer than to load what was compiled."""
+    code = (
+        "import sys\n"
+        "from ossb.graves_lai.linear.answer import exponent\n"
+        "import numpy as np\n"
+        "assert exponent.compiled(np.array([3.0])) == 2\n"
+        "print('scipy.linalg' in sys.modules, 'numba.np.arraymath' in sys.modules)\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    run = functools.partial(
+        subprocess.run, command, env=environment, capture_output=True, text=True, check=True
+    )
+    assert "True" in run().stdout  # compiles
+    assert run().stdout.split() == ["False", "False"]  # loads

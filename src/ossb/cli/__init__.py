@@ -3,6 +3,8 @@
 Commands import what they need when they run: ``--help`` loads nothing heavy.
 """
 
+import atexit
+import gc
 import sys
 import warnings
 from typing import Any
@@ -82,6 +84,7 @@ def main() -> None:
     if text is not None:
         typer.echo(text)
         sys.exit(0)
+    atexit.register(gc.freeze)  # a process that ends need not look through all it has for garbage
     usual, warnings.formatwarning = warnings.formatwarning, _warned
     try:
         if completes(sys.argv[1:]):
