@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ossb.graves_lai.bound import Bound
     from ossb.instances import load
     from ossb.policies import policy
+    from ossb.simulation.planning import plan
     from ossb.simulation.simulate import simulate
     from ossb.structures import bound, bounds
     from ossb.structures.classical import Classical
@@ -49,6 +50,7 @@ _HOMES = {
     "bound": "ossb.structures",
     "bounds": "ossb.structures",
     "load": "ossb.instances",
+    "plan": "ossb.simulation.planning",
     "policy": "ossb.policies",
     "simulate": "ossb.simulation",
 }
@@ -74,6 +76,7 @@ __all__ = [
     "bound",
     "bounds",
     "load",
+    "plan",
     "policy",
     "simulate",
 ]

@@ -16,6 +16,7 @@ from ossb.cli.bound import bound
 from ossb.cli.doctor import doctor
 from ossb.cli.experiments import experiments
 from ossb.cli.helping import help_of, missing
+from ossb.cli.plan import plan
 from ossb.cli.policies import policies
 from ossb.cli.report import report
 from ossb.cli.run import run
@@ -45,7 +46,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (bound, verify, simulate, run, report, experiments, structures, policies, doctor, serve)
+COMMANDS = (
+    bound,
+    verify,
+    plan,
+    simulate,
+    run,
+    report,
+    experiments,
+    structures,
+    policies,
+    doctor,
+    serve,
+)
 for command in COMMANDS:
     app.command()(command)
 GROUPS = (

@@ -1,0 +1,298 @@
+"""``plan``: before a test begins, how long it will take, what it costs, and what could be saved.
+
+At a believed parameter θ, play by the weights w* of the characteristic time T*(θ) and let every
+mean be what θ says: the plan's length is the round at which the stop that is really in use would be
+met.  It solves t = T* β(t, δ), β the threshold; chance moves the median by little.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from ossb.errors import InputError, OssbError
+from ossb.families import Exponential
+from ossb.families.bernoulli import bernoulli_kl
+from ossb.fields import integer, number
+from ossb.models.rivals import CHARGE, STATISTIC
+from ossb.simulation.result import Stops
+from ossb.simulation.simulate import simulate as play
+from ossb.simulation.stops import Stop, readable_delta, readable_epsilon, stop_of
+from ossb.structures.base import bound
+from ossb.structures.classical import Classical
+from ossb.tally import empty_tally
+
+EXTRAS = (1.0, 0.3, 0.1, 0.03, 0.01)  # c of the frontier, in units of the largest gap
+POWERS = (0.8, 0.9)
+LONGEST = 1e15
+PATIENCE = 20  # times the planned length that a simulated test may take
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A test that was thought through."""
+
+    instance: Any
+    delta: float
+    epsilon: float
+    per_day: float | None
+    characteristic_time: float
+    rounds: int
+    plays: np.ndarray  # float64 (n_arms,)
+    regret: float
+    frontier: list[tuple[int, float]]  # rounds and regret, the fastest test first
+    without_structure: int | None
+    fixed_sample: dict[float, int]  # by power; empty where there is no such test
+    simulated: Stops | None = None
+
+    @property
+    def lower_bound(self) -> float:
+        """T* kl(δ, 1 − δ): no test that is wrong that seldom is shorter on average."""
+        return self.characteristic_time * bernoulli_kl(self.delta, 1.0 - self.delta)
+
+    @property
+    def days(self) -> float | None:
+        return None if self.per_day is None else self.rounds / self.per_day
+
+    def to_dict(self) -> dict[str, Any]:
+        arms = [self.instance.arm_at(x) for x in range(self.plays.size)]
+        plain = [list(arm) if isinstance(arm, tuple) else arm for arm in arms]
+        fixed = {f"rounds_{100 * power:.0f}": length for power, length in self.fixed_sample.items()}
+        return {
+            "delta": self.delta,
+            "epsilon": self.epsilon,
+            "characteristic_time": self.characteristic_time,
+            "lower_bound": self.lower_bound,
+            "rounds": self.rounds,
+            "days": self.days,
+            "plays": [
+                {"arm": arm, "plays": float(plays)}
+                for arm, plays in zip(plain, self.plays, strict=True)
+            ],
+            "regret": self.regret,
+            "frontier": [{"rounds": rounds, "regret": cost} for rounds, cost in self.frontier],
+            "without_structure": {"rounds": self.without_structure},
+            "fixed_sample": {"rounds": self.fixed_sample.get(POWERS[0]), **fixed},
+            **({} if self.simulated is None else {"simulated": self.simulated.to_dict()}),
+        }
+
+    def table(self) -> str:
+        """The plan in words."""
+        took = f"about {self.rounds:,} rounds"
+        if self.days is not None:
+            took += f", {duration(self.days)} at {self.per_day:,.6g} a day"
+        good = "the best arm"
+        if self.epsilon > 0:
+            good = f"an arm within {self.epsilon:g} of the best"
+        lines = [
+            f"to find {good}, sure to {1 - self.delta:.6g}: {took}",
+            f"regret on the way {self.regret:.4g}; no test is shorter than {self.lower_bound:,.0f} "
+            f"rounds on average, T*(θ) = {self.characteristic_time:.6g}",
+        ]
+        if self.without_structure is not None:
+            lines.append(f"if arms told nothing of one another: {self.without_structure:,} rounds")
+        for power, length in self.fixed_sample.items():
+            lines.append(f"a test of fixed samples, power {power:.0%}: {length:,} rounds")
+        names = [self.instance.arm_name(self.instance.arm_at(x)) for x in range(self.plays.size)]
+        order = sorted(range(len(names)), key=lambda x: -self.plays[x])[:12]
+        lines.append("plays: " + ", ".join(f"{names[x]} {self.plays[x]:,.0f}" for x in order))
+        spent = ", ".join(f"{cost:.4g} in {rounds:,}" for rounds, cost in self.frontier)
+        lines.append(f"regret against rounds: {spent}")
+        if self.simulated is not None:
+            found = self.simulated.to_dict()
+            lines.append(
+                f"simulated: median {found['median']:,.0f} rounds, "
+                f"90 % within {found['p90']:,.0f}, errors {found['errors']:.2%}"
+            )
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Plan rounds={self.rounds}>\n{self.table()}"
+
+    def _repr_html_(self) -> str:
+        from ossb.notebook import curves, table
+
+        rows = [tuple(line.partition(": ")[::2]) for line in self.table().splitlines()]
+        drawn = {"frontier": ([r for r, _ in self.frontier], [c for _, c in self.frontier])}
+        return table("a test, planned", ("what", "how much"), rows) + curves(
+            "regret over rounds", drawn
+        )
+
+
+def duration(days: float) -> str:
+    """Days as people say them."""
+    if days < 2:
+        return f"{24 * days:.1f} hours"
+    return f"{days:.1f} days" if days < 21 else f"about {days / 7:.0f} weeks"
+
+
+def plan(
+    instance: Any,
+    delta: float = 0.05,
+    epsilon: float = 0.0,
+    per_day: float | None = None,
+    simulate: int = 0,
+    seed: int = 0,
+    progress: Callable[[str, int], None] | None = None,
+) -> Plan:
+    """How long a test of an instance believed takes, until its leader is best with confidence 1 −
+    δ.
+
+    Parameters
+    ----------
+    epsilon
+        How much worse than the best arm is good enough.
+    per_day
+        Rounds a day.
+    simulate
+        Trials of ``top-two`` to check the plan with.
+    """
+    end = stop_of(instance, readable_delta(delta), readable_epsilon(epsilon))
+    if not instance.known:
+        raise InputError(instance.parameter, "be given: a plan is about a believed parameter")
+    if per_day is not None and not 0 < (per_day := number(per_day, "per_day")) < math.inf:
+        raise InputError("per_day", "be positive", per_day)
+    trials = integer(simulate, "simulate")
+    gaps = np.asarray(instance.gaps, dtype=np.float64)
+    found = bound(instance, cost="samples")
+    weights = _weights(instance, found)
+    rounds = length(instance, end, weights)
+    plays = np.maximum(rounds * weights, 0.0)
+    stops = None
+    if trials:
+        horizon = min(PATIENCE * rounds, 2**53)
+        stops = play(
+            *(instance, {"name": "top-two", "epsilon": end.epsilon}, horizon, trials, seed),
+            until=end.delta,
+            epsilon=end.epsilon,
+            progress=progress,
+        )["top-two"].stops
+    return Plan(
+        instance,
+        end.delta,
+        end.epsilon,
+        per_day,
+        float(found.value),
+        rounds,
+        plays,
+        float(plays @ gaps),
+        _frontier(instance, end, gaps, (rounds, float(plays @ gaps))),
+        _without_structure(instance, end),
+        _fixed_sample(instance, end),
+        stops,
+    )
+
+
+def _weights(instance: Any, found: Any) -> np.ndarray:
+    """The share of every arm in the rates of a bound."""
+    rates = np.zeros(len(instance.showing()))
+    for arm, rate in found.support:
+        rates[instance.position(arm)] += rate
+    total = rates.sum()
+    if not 0.0 < total < math.inf:
+        raise InputError("instance", "leave something to find out: its best arm is certain")
+    return np.asarray(rates / total)
+
+
+def length(instance: Any, end: Stop, weights: np.ndarray) -> int:
+    """The first round at which the stop is met, means being what they are believed to be."""
+    reveals, level = instance.showing(), -math.log(end.delta)
+    tally = empty_tally(instance.component_count(), len(reveals))
+    tally.clock[0] = 1
+    contest = end.rivals.start()
+    seen = np.array([len(shown) > 0 for shown in reveals])
+
+    def met(t: float) -> bool:
+        plays = np.where(seen, np.maximum(np.round(t * weights), 1.0), 0.0)
+        tally.counts[:] = 0
+        for shown, count in zip(reveals, plays.tolist(), strict=True):
+            tally.counts[shown] += int(count)
+        tally.plays[:] = plays.astype(np.int64)
+        tally.means[:] = np.where(tally.counts > 0, instance.components, 0.0)
+        end.rivals.judge(end.epsilon, level, tally, contest)
+        return bool(contest.verdict[STATISTIC] - contest.verdict[CHARGE] >= level)
+
+    high = float(seen.sum() + 1)
+    while not met(high):
+        high *= 2.0
+        if high > LONGEST:
+            raise InputError("instance", "have a test that ends: arms are too close to one another")
+    low = 0.5 * high
+    while high - low > max(1e-4 * high, 1.0):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if met(middle) else (middle, high)
+    return math.ceil(high)
+
+
+def _frontier(
+    instance: Any, end: Stop, gaps: np.ndarray, fastest: tuple[int, float]
+) -> list[tuple[int, float]]:
+    """Tests that pay less on the way, and take longer; those that something beats are left out."""
+    points = [fastest]
+    for extra in EXTRAS:
+        try:
+            weights = _weights(instance, bound(instance, 1e-4, cost=extra * float(gaps.max())))
+            rounds = length(instance, end, weights)
+        except OssbError:
+            continue
+        regret = float(rounds * (weights @ gaps))
+        if rounds > points[-1][0] and regret < points[-1][1]:
+            points.append((rounds, regret))
+    return points
+
+
+def _alone(instance: Any) -> Classical | None:
+    """The same means, of arms that tell nothing of one another; None where arms show otherwise."""
+    if not instance.shows_rewards() or getattr(instance, "observes", "reward") == "index":
+        return None
+    if not all(shown == [arm] for arm, shown in enumerate(instance.showing())):
+        return None
+    keys: dict[str, Any] = {"observation": instance.observation, "goal": instance.goal}
+    if instance.observation == "gaussian":
+        keys["sigma"] = instance.sigma
+    return Classical(theta=(instance.sign * np.asarray(instance.rewards)).tolist(), **keys)
+
+
+def _without_structure(instance: Any, end: Stop) -> int | None:
+    alone = _alone(instance)
+    if alone is None:
+        return None
+    try:
+        weights = _weights(alone, bound(alone, cost="samples"))
+        return length(alone, stop_of(alone, end.delta, end.epsilon), weights)
+    except OssbError:
+        return None
+
+
+def _fixed_sample(instance: Any, end: Stop) -> dict[float, int]:
+    """The same number of plays of each arm, to tell the best from every other one.
+
+    One-sided z tests, δ shared by Bonferroni, at the gap (and ε) of each.
+    """
+    alone = _alone(instance)
+    if alone is None or isinstance(alone.family, Exponential):
+        return {}
+    rewards, best = np.asarray(alone.rewards), alone.best
+    others = np.flatnonzero(np.arange(rewards.size) != best)
+    variance = np.array([alone.family.variance(float(mean)) for mean in rewards])
+    gaps = rewards[best] - rewards[others] + end.epsilon
+    spread = float(((variance[others] + variance[best]) / (gaps * gaps)).max())
+    normal = NormalDist()
+    sure = normal.inv_cdf(1.0 - max(end.delta / others.size, 1e-300))
+    lengths = {}
+    for power in POWERS:
+        each = math.ceil((sure + normal.inv_cdf(power)) ** 2 * spread)
+        lengths[power] = each * rewards.size
+    return lengths
+
+
+def of_list(plans: Sequence[Plan]) -> str:
+    """What several beliefs have in common: the median and the worst."""
+    lengths = sorted(found.rounds for found in plans)
+    return (
+        f"over {len(lengths)} beliefs: median {lengths[len(lengths) // 2]:,} rounds, "
+        f"at worst {lengths[-1]:,}"
+    )

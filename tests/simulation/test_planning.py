@@ -1,0 +1,98 @@
+"""Plans: against simulation, against formulas, and what cannot be planned."""
+
+import json
+import math
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+import ossb
+from cli_runner import Runner
+from ossb.errors import InputError
+from ossb.families.bernoulli import bernoulli_kl
+from ossb.instances import from_dict
+
+ARMS = {"structure": "classical", "observation": "bernoulli", "theta": [0.5, 0.6, 0.7]}
+LINEAR = {
+    "structure": "linear",
+    "sigma": 0.5,
+    "arms": [[1, 0.1], [0.1, 0.9], [0.6, 0.7], [-0.5, 0.4]],
+    "phi": [0.83, 0.31],
+}
+LINE = {"structure": "unimodal", "sigma": 0.5, "theta": [0.3, 0.5, 0.8, 0.6, 0.2]}
+
+
+@pytest.mark.parametrize("content", [ARMS, LINEAR, LINE], ids=lambda c: c["structure"])
+def test_a_plan_is_near_what_happens(content):
+    found = ossb.plan(from_dict(content), simulate=60)
+    assert found.rounds == pytest.approx(np.median(found.simulated.rounds), rel=0.2)
+
+
+def test_its_parts_say_the_same():
+    found = ossb.plan(from_dict(ARMS), 0.05, per_day=500)
+    time = ossb.bound(from_dict(ARMS), cost="samples").value
+    document = found.to_dict()
+    assert document["characteristic_time"] == pytest.approx(time, rel=1e-9)
+    assert document["lower_bound"] == pytest.approx(time * bernoulli_kl(0.05, 0.95), rel=1e-9)
+    assert document["days"] == pytest.approx(document["rounds"] / 500)
+    plays = [entry["plays"] for entry in document["plays"]]
+    assert sum(plays) == pytest.approx(document["rounds"])
+    assert document["regret"] == pytest.approx(0.2 * plays[0] + 0.1 * plays[1])
+    assert document["without_structure"]["rounds"] == document["rounds"]
+    assert document["frontier"][0]["rounds"] == document["rounds"]
+
+
+def test_the_frontier_falls_and_is_convex():
+    points = ossb.plan(from_dict(ARMS)).frontier
+    rounds, regret = zip(*points, strict=True)
+    assert list(rounds) == sorted(rounds)
+    assert list(regret) == sorted(regret, reverse=True)
+    slopes = np.diff(regret) / np.diff(rounds)
+    assert (np.diff(slopes) > -1e-3 * np.abs(slopes[:-1])).all()
+
+
+def test_the_fixed_sample_is_the_textbooks():
+    """Two arms: n = (z_{1 − δ} + z_power)² (v_1 + v_2) / Δ² plays of each."""
+    found = ossb.plan(from_dict({**ARMS, "theta": [0.4, 0.5]}))
+    normal = NormalDist()
+    each = (normal.inv_cdf(0.95) + normal.inv_cdf(0.8)) ** 2 * (0.24 + 0.25) / 0.01
+    assert found.fixed_sample[0.8] == 2 * math.ceil(each)
+
+
+def test_structure_saves_rounds():
+    found = ossb.plan(from_dict(LINEAR))
+    assert found.rounds < found.without_structure
+
+
+def test_epsilon_and_delta_ask_for_less():
+    lengths = [ossb.plan(from_dict(ARMS), 0.05, epsilon).rounds for epsilon in (0.0, 0.05, 0.2)]
+    assert lengths == sorted(lengths, reverse=True)
+    lengths = [ossb.plan(from_dict(ARMS), delta).rounds for delta in (0.2, 0.05, 0.001)]
+    assert lengths == sorted(lengths)
+
+
+def test_what_cannot_be_planned_is_said():
+    with pytest.raises(InputError, match="theta"):
+        ossb.plan(from_dict({"structure": "classical", "observation": "bernoulli", "n_arms": 2}))
+    with pytest.raises(InputError, match="delta"):
+        ossb.plan(from_dict(ARMS), 0.0)
+    with pytest.raises(InputError, match="per_day"):
+        ossb.plan(from_dict(ARMS), per_day=0)
+
+
+def test_the_command_plans_one_and_several(tmp_path, monkeypatch, capsys):
+    run = Runner(monkeypatch, capsys)
+    monkeypatch.chdir(tmp_path)
+    for name, top in (("a", 0.7), ("b", 0.65)):
+        content = {**ARMS, "theta": [0.5, 0.6, top], "name": name}
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    assert run("plan", "a.json", "--per-day", "100", "--json") == 0
+    document = json.loads(run.out)
+    assert set(document) >= {"characteristic_time", "lower_bound", "rounds", "days", "plays"}
+    assert set(document) >= {"regret", "frontier", "without_structure", "fixed_sample"}
+    assert run("plan", "a.json", "b.json", "--plot", "f.png") == 0
+    assert "over 2 beliefs" in run.out
+    assert (tmp_path / "f.png").stat().st_size > 0
+    assert run("plan", "a.json", "--delta", "2") == 2
+    assert "delta" in run.err
