@@ -78,6 +78,13 @@ def every(rng):
     yield ossb.GeneralizedLinear(**keys, link="log", observation="poisson", goal="minimize")
     phi = rng.uniform(0.2, 0.8, 5)
     yield ossb.Combinatorial(feedback="bandit", arms=SETS, phi=phi)
+    for family, goal in (
+        ("gaussian", "minimize"),
+        ("bernoulli", "maximize"),
+        ("poisson", "minimize"),
+    ):
+        keys = {"arms": SETS, "phi": phi, "observation": family, "goal": goal}
+        yield ossb.Combinatorial(feedback="semi_bandit", **keys)
     yield ossb.Polytope(A=[[0, 1, -1], [1, 0, -1]], b=[0.4, 0.9], theta=[0.8, 0.5, 0.3])
     pieces = [{"A": [[1, -1, 0], [0, -1, 1]], "b": [0, 0]}]
     pieces.append({"A": [[-1, 1, 0], [0, 1, -1]], "b": [0, 0]})
@@ -163,6 +170,13 @@ def as_polytopes(rng):
     arms, phi = rng.normal(size=(6, 2)), rng.normal(size=2)
     general = ossb.Polytope(A=np.zeros((0, 2)), b=[], means=arms, theta=phi)
     yield ossb.Linear(arms=arms, phi=phi), general
+    phi = rng.uniform(0.2, 0.8, 5)
+    for family in ("gaussian", "bernoulli", "poisson"):
+        keys = {"observation": family}
+        sets = ossb.Combinatorial(feedback="semi_bandit", arms=SETS, phi=phi, **keys)
+        shown = [np.flatnonzero(row).tolist() for row in SETS]
+        keys |= {"theta": phi, "rewards": np.array(SETS, dtype=float), "reveals": shown}
+        yield sets, ossb.Polytope(A=np.zeros((0, 5)), b=[], **keys)
 
 
 @pytest.mark.parametrize("cost", ["samples", 0.2])
@@ -332,13 +346,34 @@ def test_forged_levels_prove_nothing():
         assert report.lower <= answer.upper * (1 + 1e-12)
 
 
-def test_the_barrier_is_the_same_compiled_and_interpreted():
+def information_records():
+    """Programs on the barrier, with how to begin anew."""
     instance = ossb.Unimodal(theta=[0.5, 0.8, 0.7, 0.69], observation="bernoulli")
     levels = instance.priced(SAMPLES).shape.levels
+    yield levels, levels.fallen, 4, len(levels.arms), 1
+    sets = ossb.Combinatorial(
+        feedback="semi_bandit", arms=SETS, phi=[0.2, 0.5, 0.3, 0.8, 0.4], observation="bernoulli"
+    )
+    items = sets.priced(SAMPLES)._posed()
+    yield items, items.multipliers, 5, len(items.gaps), 4
+    arms = np.random.default_rng(0).normal(size=(6, 2))
+    logistic = ossb.GeneralizedLinear(
+        arms=arms, phi=[0.5, -0.3], link="logistic", observation="bernoulli"
+    )
+    _, indices = logistic.priced(SAMPLES)._posed(logistic.others)
+    yield indices, indices.deltas, 6, 5, 2
+
+
+@pytest.mark.parametrize(
+    "number", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
+)
+def test_the_barrier_is_the_same_compiled_and_interpreted(number):
+    information, held, n_columns, n_rows, rank = list(information_records())[number]
     both = []
     for compiled in (False, True):
-        levels.fallen[:] = 0.0
-        both.append(program.solve(levels, np.ones(4), len(levels.arms), 1, 1e-7, compiled))
+        held[:] = 0.0
+        costs = np.linspace(1.0, 2.0, n_columns)
+        both.append(program.solve(information, costs, n_rows, rank, 1e-7, compiled))
     assert (both[0].rates == both[1].rates).all()
     assert both[0].upper == both[1].upper
     assert both[0].solved

@@ -17,6 +17,7 @@ from ossb.graves_lai.semi_bandit.multiplier import best_multiplier
 from ossb.graves_lai.semi_bandit.solution import gaps_to, informations, item_weights, movable
 from ossb.graves_lai.semi_bandit.units import Units, units_of
 from ossb.structures.base import TIE, Bound, Instance, clear_best, refuse_twins
+from ossb.structures.priced_items import PricedItems
 from ossb.structures.priced_linear import PricedLinear
 
 
@@ -132,8 +133,8 @@ class ListedSemiBandit(_Listed):
             )
         return Bound(self.instance, min(found.lower, upper), upper, support, alternatives)
 
-    def priced(self, cost: Cost) -> Any:
-        raise InputError("cost", "be regret for semi_bandit feedback", cost.plain)
+    def priced(self, cost: Cost) -> PricedItems:
+        return PricedItems(self.instance, cost, self)
 
     def moved(self, arm: int) -> np.ndarray:
         """The items whose means a confusing parameter of this arm may raise."""

@@ -86,7 +86,9 @@ class ImplicitSemiBandit:
         return of_paths if self.instance.arm_set == "paths" else of_matchings
 
     def priced(self, cost: Cost) -> Any:
-        raise InputError("cost", "be regret for semi_bandit feedback", cost.plain)
+        raise InputError(
+            "cost", "be regret for semi_bandit feedback on sets that are not listed", cost.plain
+        )
 
     def exact_gap(self, arm: Arm) -> Ball:
         return self.truth.gap(self.checked(arm))

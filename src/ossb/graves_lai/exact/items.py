@@ -32,6 +32,7 @@ class Items(NamedTuple):
     low: float
     high: float
     divergence: Divergence
+    free: bool = True  # whether plays of the best arm are, so that its items do not move
 
     def gap(self, arm: Iterable[int]) -> arb:
         """Δ(x)."""
@@ -44,9 +45,15 @@ class Items(NamedTuple):
         """The items of an arm that the best one lacks."""
         return sorted(set(arm) - self.best)
 
-    def room(self, item: int) -> arb:
-        """By how much the mean of an item can become better."""
-        end = self.high if self.sign > 0 else self.low
+    def moving(self, arm: Iterable[int]) -> dict[int, int]:
+        """The items that an alternative of an arm moves: 1 for better, −1 for worse."""
+        items = set(arm)
+        moves = dict.fromkeys(self.outside(items), 1)
+        return moves if self.free else {**moves, **dict.fromkeys(sorted(self.best - items), -1)}
+
+    def room(self, item: int, side: int = 1) -> arb:
+        """By how much the mean of an item can become better, or worse for side −1."""
+        end = self.high if side * self.sign > 0 else self.low
         if not np.isfinite(end):
             return INFINITE
         return abs(arb(end) - arb(self.phi[item]))
@@ -64,7 +71,7 @@ def seen(plays: Iterable[tuple[Iterable[int], float]]) -> dict[int, arb]:
 
 def confusing(truth: Items, alternative: Alternative, arm: Collection[int]) -> Moved:
     """The exact means of the items that an alternative moves."""
-    mine, gap = set(truth.outside(arm)), truth.gap(arm)
+    mine, gap = truth.moving(arm), truth.gap(arm)
     moves = {}
     for name in ("parameter", "witness"):
         numbers = getattr(alternative, name)
@@ -72,12 +79,12 @@ def confusing(truth: Items, alternative: Alternative, arm: Collection[int]) -> M
             raise ProofError(f".{name}: must have the shape {list(truth.phi.shape)}")
         still = np.zeros_like(truth.phi) if alternative.relative else truth.phi
         moved = np.flatnonzero(numbers != still).tolist()
-        if not truth.best.isdisjoint(moved):
+        if truth.free and not truth.best.isdisjoint(moved):
             raise ProofError(f".{name}: differs in what the best arm reveals")
-        if not mine.issuperset(moved):
+        if not mine.keys() >= set(moved):
             raise ProofError(f".{name}: moves items that its arm has not")
         moves[name] = {i: arb(numbers[i]) - arb(still[i]) for i in moved}
-    gain = arb(truth.sign) * total(moves["parameter"].values())
+    gain = _won(truth, mine, moves["parameter"])
     if not gain > 0:
         raise ProofError(".parameter: its arm is worse than the best one")
     means = {i: arb(truth.phi[i]) + gap / gain * move for i, move in moves["parameter"].items()}
@@ -85,9 +92,14 @@ def confusing(truth: Items, alternative: Alternative, arm: Collection[int]) -> M
     for name, some in (("parameter", means), ("witness", witness)):
         if not all(mean >= truth.low and mean <= truth.high for mean in some.values()):
             raise ProofError(f".{name}: outside the parameter set, by the means there are")
-    if not arb(truth.sign) * total(moves["witness"].values()) > gap:
+    if not _won(truth, mine, moves["witness"]) > gap:
         raise ProofError(".witness: its arm is not strictly better")
     return means
+
+
+def _won(truth: Items, sides: dict[int, int], moves: Moved) -> arb:
+    """By how much moves make an arm better than the best one was."""
+    return arb(truth.sign) * total(sides[i] * move for i, move in moves.items())
 
 
 def collected(truth: Items, parameters: Sequence[Moved], weights: Sequence[float]) -> Moved:
@@ -103,7 +115,7 @@ def collected(truth: Items, parameters: Sequence[Moved], weights: Sequence[float
 def heaviest(
     truth: Items, arms: Iterable[Collection[int]], gaps: Iterable[arb], pull: Moved
 ) -> arb:
-    """Maximum over listed arms other than the best of Σ pull / Δ."""
+    """Maximum over listed arms of Σ pull / Δ, or what else they cost."""
     loads = []
     for arm, gap in zip(arms, gaps, strict=True):
         mine = [pull[i] for i in arm if i in pull]
@@ -122,8 +134,9 @@ def information(
     """min over the arms of F_x, where ``multiplier`` proposes τ: any is right, a good one tight."""
     found = []
     for x, (arm, gap) in enumerate(zip(arms, gaps, strict=True)):
-        mine = truth.outside(arm)
-        if total(truth.room(i) for i in mine) <= gap:
+        sides = truth.moving(arm)
+        mine = list(sides)
+        if total(truth.room(i, side) for i, side in sides.items()) <= gap:
             continue  # never better, whatever its items are
         if truth.divergence.observation == "gaussian":
             if any(i not in rates for i in mine):
@@ -136,7 +149,8 @@ def information(
             return arb(0)
         slope = arb(truth.sign) * arb(tau)
         terms = [
-            supremum(truth, truth.phi[i], rates.get(i, arb(0)), slope, truth.room(i)) for i in mine
+            supremum(truth, truth.phi[i], rates.get(i, arb(0)), side * slope, truth.room(i, side))
+            for i, side in sides.items()
         ]
         found.append(arb(tau) * gap - total(terms))
     return least(found)

@@ -35,6 +35,9 @@ class GaussianItems(NamedTuple):
     def room(self, mean: float) -> float:
         return math.inf
 
+    def steepest(self, weight: float) -> float:
+        return math.inf
+
     def log_information(
         self,
         w: Floats,

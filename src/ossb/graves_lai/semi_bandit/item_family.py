@@ -32,6 +32,10 @@ class ItemFamily(Protocol):
         """How far the mean can rise; 0 at the end of the mean space."""
         ...
 
+    def steepest(self, weight: float) -> float:
+        """The multiplier at which the mean of an item of that weight would move without end."""
+        ...
+
     def log_information(
         self,
         w: Floats,

@@ -1,0 +1,158 @@
+"""Priced programs over listed sets of items, each of which is observed."""
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ossb.graves_lai import program
+from ossb.graves_lai.cost import Cost
+from ossb.graves_lai.information.items import SetItems, set_items
+from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
+from ossb.graves_lai.semi_bandit.bernoulli_items import BernoulliItems
+from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
+from ossb.graves_lai.semi_bandit.item_family import ItemFamily
+from ossb.graves_lai.semi_bandit.poisson_items import PoissonItems
+from ossb.structures.base import Bound
+from ossb.structures.priced import Priced
+
+SHARE = 0.5  # of the gap asked for, to which the barrier goes
+BEYOND = 0.25  # of its gap: by how much the items of an alternative go further in a witness
+ROOM = 1e-12  # share of a gap that items must be able to move beyond it
+
+
+def family_of(instance: Any, sign: float) -> ItemFamily:
+    """How items are observed, of which more is better by ``sign``."""
+    if instance.observation == "gaussian":
+        return GaussianItems(instance.sigma)
+    return (PoissonItems if instance.observation == "poisson" else BernoulliItems)(sign)
+
+
+class PricedItems(Priced):
+    """Listed sets with semi-bandit feedback."""
+
+    def __init__(self, instance: Any, cost: Cost, case: Any) -> None:
+        super().__init__(instance, cost)
+        self.case = case
+
+    @cached_property
+    def rivals(self) -> np.ndarray:
+        """The sets that can overtake the best one, however far items have to move."""
+        low, high = self.instance.family.lowest(), self.instance.family.highest()
+        means = self.case.means
+        up = np.where(self._moves > 0.0, high - means, 0.0).sum(axis=1)
+        down = np.where(self._moves < 0.0, means - low, 0.0).sum(axis=1)
+        gaps = self.case.gaps
+        found: np.ndarray = np.flatnonzero((up + down > gaps * (1.0 + ROOM)) & self.case.others)
+        return found
+
+    @cached_property
+    def _moves(self) -> np.ndarray:
+        """1 for items that rise in the alternative of a set, −1 for those that fall."""
+        arms = self.case.arms
+        moves: np.ndarray = arms - arms[self.case.best]
+        return np.maximum(moves, 0.0) if self.is_free else moves
+
+    def _posed(self) -> SetItems:
+        instance, case = self.instance, self.case
+        shown = case.arms
+        if self.is_free:  # what the best set shows is known
+            shown = case.arms * (case.arms[case.best] == 0.0)
+        rising, falling = (family_of(instance, sign * instance.sign) for sign in (1.0, -1.0))
+        rivals = self.rivals
+        return set_items(rising, falling, case.means, shown, self._moves[rivals], case.gaps[rivals])
+
+    @np.errstate(all="ignore")  # at the ends of the doubles: bounds that are not finite
+    def solve(self, gap: float) -> Bound:
+        instance, rivals = self.instance, self.rivals
+        if not rivals.size:
+            return Bound(instance, 0.0, 0.0, [], [])
+        items, played = self._posed(), np.arange(len(self.case.arms))
+        if self.is_free:
+            played = np.flatnonzero(self.case.others)
+            items = items._replace(member=items.member[played])
+        prices = self.prices[played]
+        rank = int((items.moves != 0.0).sum(axis=1).max())
+        found = program.solve(items, prices, rivals.size, rank, SHARE * gap)
+        alternatives = []
+        for row in np.flatnonzero(found.weights > 0.0).tolist():
+            arm = int(rivals[row])
+            step = instance.sign * self._shift(items, row, found.below)
+            # a little further in what moves, as far as there is room for it
+            low, high = instance.plain_family.lowest(), instance.plain_family.highest()
+            phi = np.asarray(instance.phi)
+            further = np.clip(phi + (1.0 + BEYOND) * step, low, high)
+            end = np.where(step > 0.0, high, low)
+            halfway = np.where(np.isfinite(end), 0.5 * (phi + step + end), further)
+            witness = np.where(step > 0.0, np.minimum(further, halfway), phi)
+            witness = np.where(step < 0.0, np.maximum(further, halfway), witness)
+            weight = float(found.weights[row])
+            alternatives.append(Alternative(arm, phi + step, witness, weight))
+        rates = np.zeros(len(self.case.arms))
+        rates[played] = found.rates
+        support: list[tuple[Arm, float]] = [
+            (int(arm), float(rates[arm])) for arm in np.flatnonzero(rates > 0.0)
+        ]
+        upper = math.fsum((rates * self.prices).tolist())
+        return Bound(instance, min(found.lower, upper), upper, support, alternatives)
+
+    def _shift(self, items: SetItems, row: int, rates: np.ndarray) -> np.ndarray:
+        """λ − φ of the minimiser at rates, in the sign that maximises."""
+        told = np.flatnonzero(rates > 0.0)
+        items.inform(
+            row, told, told.size, rates[told], False, np.zeros(told.size), np.zeros((1, 1))
+        )
+        return np.where(items.moves[row] != 0.0, items.moves[row] * items.shifts, 0.0)
+
+    @property
+    def truth(self) -> Any:
+        """φ and the best arm as proofs see them."""
+        return self.case.truth._replace(free=self.is_free)
+
+    def _sets(self, every: bool) -> tuple[list[list[int]], list[int]]:
+        """The items of all sets, or all but the best, and where they stand."""
+        places = np.flatnonzero(self.case.others | every).tolist()
+        return [np.flatnonzero(self.case.arms[x]).tolist() for x in places], places
+
+    def exact_confusing(self, alternative: Alternative) -> Any:
+        from ossb.graves_lai.exact.items import confusing  # loads flint
+
+        place = self.instance.position(alternative.arm)
+        return confusing(self.truth, alternative, np.flatnonzero(self.case.arms[place]).tolist())
+
+    def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
+        from ossb.graves_lai.exact.items import collected, heaviest  # loads flint
+
+        sets, places = self._sets(not self.is_free)
+        costs = [self.exact_cost(x) for x in places]
+        truth = self.truth
+        return heaviest(truth, sets, costs, collected(truth, confusing, weights))
+
+    def exact_information(self, support: Support, multipliers: Any) -> Ball:
+        from ossb.graves_lai.exact.items import information, seen  # loads flint
+
+        truth = self.truth
+        sets, places = self._sets(False)
+        gaps = [truth.gap(items) for items in sets]
+        for place, gap in zip(places, gaps, strict=True):
+            if not gap > 0:
+                raise ProofError(f"instance: arm {place} is as good as the best arm")
+        plays = [(self.instance.position(arm), rate) for arm, rate in support]
+        told = seen((np.flatnonzero(self.case.arms[x]).tolist(), rate) for x, rate in plays)
+        rates = np.zeros(len(self.case.arms))
+        for x, rate in plays:
+            rates[x] += rate
+        items = self._posed()
+        row_of = {int(arm): row for row, arm in enumerate(self.rivals)}
+
+        def multiplier(x: int, mine: list[int], weights: Any) -> float:
+            if places[x] not in row_of:
+                return 0.0
+            row = row_of[places[x]]
+            with np.errstate(all="ignore"):
+                self._shift(items, row, rates)
+            return float(items.multipliers[row])
+
+        return information(truth, sets, gaps, told, multiplier)
