@@ -20,7 +20,7 @@ import time
 import traceback
 from pathlib import Path
 
-from reliability_lines import callers, loads, long_campaign, processes, stores
+from reliability_lines import availability, callers, loads, long_campaign, processes, stores
 from reliability_lines.table import machine, page, stored, table, today
 
 LINES = [
@@ -29,6 +29,7 @@ LINES = [
     *processes.LINES,
     *stores.LINES,
     *callers.LINES,
+    *availability.LINES,
 ]
 
 

@@ -13,7 +13,7 @@ from ossb.campaigns.history import Decided
 from ossb.campaigns.player import Player
 from ossb.campaigns.state import State
 from ossb.campaigns.working import Mark, change_of, live_memory
-from ossb.errors import InputError
+from ossb.errors import InputError, OutOfTime
 from ossb.fields import integer
 
 MOST = 64  # policies on subsets of the arms that are kept ready
@@ -46,6 +46,10 @@ class Players:
             raise InputError(field, error.must) from None
 
 
+class Undone(OutOfTime):
+    """The same, and the state is what it was."""
+
+
 def choose(
     state: State, player: Player, left_out: frozenset[int], n: int, now: float, expires: float
 ) -> dict[str, Any]:
@@ -64,15 +68,23 @@ def choose(
     before = live.memory.words.tobytes() if usual and state.repeats else None
     if usual:
         state.live = None  # a policy that fails half way leaves its traces
+    soonest = state.soonest
     if before is not None:
         state.mark = Mark(state.repeats[-1].digest, before)
-    chosen = []
+    chosen: list[list[int]] = []
     started = time.thread_time()
-    for _ in range(n):
-        deadlines.check()
-        decision = player.select(state.tally, live.bound, state.rng, table)
-        state.enter(decision, now, expires)
-        chosen.append([decision.arm, decision.phase])
+    try:
+        for _ in range(n):
+            deadlines.check()
+            deadlines.breathe()
+            decision = player.select(state.tally, live.bound, state.rng, table)
+            state.enter(decision, now, expires)
+            chosen.append([decision.arm, decision.phase])
+    except OutOfTime as late:
+        if table is not None:  # the policy may have met arms: all is folded anew
+            raise
+        state.take_back(chosen, soonest)
+        raise Undone(str(late)) from None
     state.labour += time.thread_time() - started
     content: dict[str, Any] = {"expires": expires, "decisions": chosen}
     if table is not None and len(table.arms) > met:

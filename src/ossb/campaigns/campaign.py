@@ -12,7 +12,14 @@ from typing import Any, Self
 import numpy as np
 
 from ossb.campaigns import looking
-from ossb.campaigns.asking import Available, Players, choose, left_out_of, refuse_others
+from ossb.campaigns.asking import (
+    Available,
+    Players,
+    Undone,
+    choose,
+    left_out_of,
+    refuse_others,
+)
 from ossb.campaigns.card import card, line
 from ossb.campaigns.changing import Changes, Closed
 from ossb.campaigns.definition import check_same, create, definition, label
@@ -160,6 +167,8 @@ class Campaign(Changes):
             first = len(state.decisions)
             try:
                 content = choose(state, player, left_out, n, now, now + lease)
+            except Undone:
+                raise
             except BaseException:  # a policy that failed half way leaves its traces
                 self._journal.spoil()
                 raise

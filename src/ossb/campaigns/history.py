@@ -8,6 +8,7 @@ from ossb.campaigns.ledger import EXPIRED, PENDING, STATUSES, TOLD, number_from
 from ossb.campaigns.looking import plain
 from ossb.campaigns.observations import Observations
 from ossb.campaigns.state import State
+from ossb.deadlines import breathe
 from ossb.tally import PHASES
 
 
@@ -31,6 +32,7 @@ def decided(state: State, first: int, count: int) -> list[Decided]:
     """Some decisions, in the order they were made."""
     answers = []
     for place in range(first, first + count):
+        breathe()
         arm = state.arm_at(int(state.decisions.arm[place]))
         answers.append(
             Decided(

@@ -59,6 +59,10 @@ class Decisions:
         columns["origin"][place] = origin
         return place
 
+    def cut(self, size: int) -> None:
+        """Forget all but the first ones; what is forgotten was never told."""
+        self._size = size
+
     def renumber(self, arms: np.ndarray) -> None:
         """Arm x is called ``arms[x]`` from now on."""
         self.arm[:] = arms[self.arm]

@@ -11,6 +11,7 @@ from ossb.campaigns.arrays import Memory
 from ossb.campaigns.events import FORMATS, KINDS, Event
 from ossb.campaigns.ledger import EXPIRED, PENDING, TOLD, VOIDED, Decisions, value_of
 from ossb.campaigns.working import Live, Mark, Repeat, moved
+from ossb.deadlines import breathe
 from ossb.errors import InputError
 from ossb.instances import from_dict
 from ossb.tally import Decision, Tally, decide, empty_tally, observe
@@ -166,6 +167,19 @@ class State:
         for component in self.reveals[decision.arm]:
             self.tally.pending[component] += 1
 
+    def take_back(self, entered: Sequence[Sequence[int]], soonest: float) -> None:
+        """Undo the newest decisions entered, of an event that is not to come after all."""
+        size = len(self.decisions) - len(entered)
+        for number, (arm, phase) in enumerate(entered, size):
+            del self.pending[number]
+            self.tally.phases[phase] -= 1
+            self.tally.plays[arm] -= 1
+            for component in self.reveals[arm]:
+                self.tally.pending[component] -= 1
+        self.decisions.cut(size)
+        self.soonest = soonest
+        arrays.set_rng_state(self.rng, self.stream)
+
     def _told(self, event: Event, content: dict[str, Any]) -> None:
         columns = self.decisions.raw
         for number, observation in content["tells"]:
@@ -205,6 +219,7 @@ class State:
 
     def _expired(self, event: Event, content: dict[str, Any]) -> None:
         for number in content["numbers"]:
+            breathe()
             arm = int(self.decisions.arm[number])
             self.decisions.status[number] = EXPIRED
             del self.pending[number]

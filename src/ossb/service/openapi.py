@@ -4,7 +4,8 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from ossb.service import examples
+from ossb.service import examples, schemas
+from ossb.service.schemas import record
 
 NAME = {
     "name": "name",
@@ -22,56 +23,26 @@ KEY = {
     "example": "5f1c0c3e",
 }
 ID = {"type": "string", "description": "The id of a decision."}
-OBSERVATION = {
-    "description": "A number; a list, one entry per item of the arm in their order, for "
-    "semi-bandit feedback; for a duel 1 if the first item won, else 0; null for an arm that "
-    "shows nothing.",
-    "anyOf": [
-        {"type": "number"},
-        {"type": "array", "items": {"type": "number"}},
-        {"type": "null"},
-    ],
-}
 UNITS = "Arms by number; items, where arms are pairs of items or those of a set."
-ARM = {
-    "description": "A number; for a duel its two items; for a set of arms the sorted list of its "
-    "items.",
-    "anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}],
+TELL = record({"id": ID, "observation": schemas.OBSERVATION})
+# what every call may be answered besides; some have more
+REFUSALS = {
+    "400": "Bad input: the field and what it must be are named, nothing has changed",
+    "401": "No token, or none that is good",
+    "403": "The token, or the page that calls, may not do this",
+    "413": "The body is too large",
+    "429": "The token has made as many calls as it may",
+    "500": "The journal is not what was written, or an error of ours",
+    "503": "Not now",
 }
-
-
-def _object(needed: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {**needed, **(optional or {})},
-        "required": list(needed),
-        "additionalProperties": False,
-    }
-
-
-DECISION = {
-    "type": "object",
-    "properties": {
-        "id": ID,
-        "arm": ARM,
-        "arm_name": {"type": "string"},
-        "phase": {"enum": ["exploit", "estimate", "explore"]},
-    },
-}
-TELL = _object({"id": ID, "observation": OBSERVATION})
-ERROR = {
-    "type": "object",
-    "properties": {
-        "error": {
-            "type": "object",
-            "properties": {
-                "code": {"type": "string"},
-                "message": {"type": "string"},
-                "field": {"type": ["string", "null"]},
-            },
-        }
-    },
-}
+OPEN = {"400", "503"}  # of a call that anybody may make
+OF_CAMPAIGN = {"404": "There is no such campaign, decision or path"}
+SENT = {"408": "The body came too slowly"}
+CONFLICT = {"409": "Something else is there, or came first"}
+CLOSED = {"410": "The campaign is closed"}
+LATER = ("429", "503")
+WAIT = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
+REQUEST = {"description": "The request, in logs and events too.", "schema": {"type": "string"}}
 CREATED = {
     "name": "headlines",
     "instance": {"structure": "classical", "observation": "bernoulli", "n_arms": 3},
@@ -81,11 +52,17 @@ CREATED = {
 TOKEN = {key: value for key, value in examples.TOKEN.items() if key != "token"}
 LASTS = {
     "type": "number",
-    "exclusiveMinimum": 0,
+    "minimum": 1,
+    "maximum": 315_360_000,
     "description": "Seconds from now after which it is good no more.",
 }
 RATE = {
-    "per_second": {"type": "number", "exclusiveMinimum": 0, "description": "Calls a second."},
+    "per_second": {
+        "type": "number",
+        "minimum": 0.001,
+        "maximum": 1_000_000,
+        "description": "Calls a second.",
+    },
     "per_day": {"type": "integer", "minimum": 1, "description": "Calls a day (UTC)."},
 }
 RESULTS = {"results": [{"id": "0-9f86d081", "status": "recorded"}]}
@@ -97,7 +74,7 @@ IMPORT = {
         "description": "Nothing where the newest event took in as many rows of the same source.",
     },
     "part": {
-        **_object(
+        **record(
             {
                 "upload": {"type": "string", "minLength": 1, "maxLength": 100},
                 "number": {"type": "integer", "minimum": 0},
@@ -108,6 +85,10 @@ IMPORT = {
         "counts before the last is there; errors count rows over all of them.",
     },
 }
+RETIRED = record({"arm": schemas.COUNT, "status": {"const": "retired"}})
+TAKEN = record({"rows": schemas.COUNT, "events": schemas.COUNT})
+REVOKED = record({"id": schemas.TEXT, "status": {"const": "revoked"}})
+ALIVE = record({"status": {"const": "ok"}})
 BRIEF = {
     "name": "brief",
     "in": "query",
@@ -131,16 +112,27 @@ AFTER = {
 }
 
 
-def _answer(description: str, example: Any = None) -> dict[str, Any]:
-    content: dict[str, Any] = {"schema": {"type": "object"}}
+def _answer(description: str, schema: dict[str, Any], example: Any = None) -> dict[str, Any]:
+    content: dict[str, Any] = {"schema": schema}
     if example is not None:
         content["example"] = example
-    return {"description": description, "content": {"application/json": content}}
+    return _headed({"description": description, "content": {"application/json": content}})
 
 
 def _text(description: str, kind: str, example: str) -> dict[str, Any]:
     content = {"schema": {"type": "string"}, "example": example}
-    return {"description": description, "content": {kind: content}}
+    return _headed({"description": description, "content": {kind: content}})
+
+
+def _headed(answer: dict[str, Any], *more: str) -> dict[str, Any]:
+    return {**answer, "headers": {"X-Request-Id": REQUEST, **dict.fromkeys(more, WAIT)}}
+
+
+def _refused(status: str, description: str) -> dict[str, Any]:
+    refused = {"error": {"code": "bad_input", "message": "`n` must be at least 1", "field": "n"}}
+    content = {"application/json": {"schema": schemas.ERROR, "example": refused}}
+    answer = {"description": description, "content": content}
+    return _headed(answer, "Retry-After") if status in LATER else _headed(answer)
 
 
 def _call(
@@ -149,19 +141,35 @@ def _call(
     body: dict[str, Any] | None = None,
     example: Any = None,
     parameters: tuple[dict[str, Any], ...] = (),
+    *,
+    more: dict[str, str] | None = None,
+    anybody: bool = False,
 ) -> dict[str, Any]:
+    """A call; ``more`` statuses than all calls have, and whether anybody may make it."""
+    known = {**REFUSALS, **(more or {})}
+    if any(parameter is NAME for parameter in parameters):
+        known |= OF_CAMPAIGN
+    if body is not None:
+        known |= SENT
     call: dict[str, Any] = {
         "summary": summary,
         "parameters": list(parameters),
         "responses": {
             **answers,
-            "4XX": {"$ref": "#/components/responses/Error"},
-            "503": {"$ref": "#/components/responses/Later"},
+            **{
+                status: _refused(status, known[status])
+                for status in sorted(known)
+                if status not in answers and (not anybody or status in OPEN)
+            },
         },
     }
+    if anybody:
+        call["security"] = []
     if body is not None:
         content = {"application/json": {"schema": body, "example": example}}
-        call["requestBody"] = {"required": True, "content": content}
+        # where no key is needed, no body is needed
+        needed = bool(body.get("required")) or "oneOf" in body
+        call["requestBody"] = {"required": needed, "content": content}
     return call
 
 
@@ -169,15 +177,20 @@ def _call(
 def schema() -> dict[str, Any]:
     """The whole description."""
     of = "/v1/campaigns/{name}"
-    created = _object(
+    created = record(
         {"name": {"type": "string"}, "instance": {"type": "object"}, "policy": {"type": "object"}},
         {"seed": {"type": "integer", "minimum": 0}},
     )
-    asked = _object(
+    asked = record(
         {},
         {
             "n": {"type": "integer", "minimum": 1, "maximum": 10_000, "default": 1},
-            "lease_seconds": {"type": "number", "exclusiveMinimum": 0, "default": 3600},
+            "lease_seconds": {
+                "type": "number",
+                "exclusiveMinimum": 0,
+                "maximum": 315_360_000,
+                "default": 3600,
+            },
             "available": {
                 "type": "array",
                 "items": {"type": "integer"},
@@ -185,56 +198,65 @@ def schema() -> dict[str, Any]:
             },
         },
     )
-    told = {"oneOf": [TELL, _object({"tells": {"type": "array", "items": TELL, "minItems": 1}})]}
-    decision = {"id": "0-9f86d081", "arm": 2, "arm_name": "2", "phase": "estimate"}
+    told = {"oneOf": [TELL, record({"tells": {"type": "array", "items": TELL, "minItems": 1}})]}
+    decisions = {
+        "decisions": [{"id": "0-9f86d081", "arm": 2, "arm_name": "2", "phase": "estimate"}]
+    }
     after = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "integer"}, "example": 17}
     paths: dict[str, Any] = {
         "/v1/campaigns": {
             "get": _call(
                 "All campaigns",
-                {"200": _answer("Campaigns", {"campaigns": [examples.LISTED]})},
+                {"200": _answer("Campaigns", schemas.LIST, {"campaigns": [examples.LISTED]})},
                 parameters=(BRIEF,),
             ),
             "post": _call(
                 "Create a campaign (scope admin)",
                 {
-                    "201": _answer("Created", examples.CAMPAIGN),
-                    "200": _answer("There was one with the same definition", examples.CAMPAIGN),
+                    "201": _answer("Created", schemas.CAMPAIGN, examples.CAMPAIGN),
+                    "200": _answer(
+                        "There was one with the same definition",
+                        schemas.CAMPAIGN,
+                        examples.CAMPAIGN,
+                    ),
                 },
                 created,
                 CREATED,
+                more=CONFLICT,
             ),
         },
         of: {
             "get": _call(
                 "Where it stands; of a set of arms the most played ones",
-                {"200": _answer("Campaign", examples.CAMPAIGN)},
+                {"200": _answer("Campaign", schemas.CAMPAIGN, examples.CAMPAIGN)},
                 parameters=(NAME, DELTA),
             ),
         },
         f"{of}/ask": {
             "post": _call(
                 "The next decisions (scope write)",
-                {"200": _answer("Decisions, on disk", {"decisions": [decision]})},
+                {"200": _answer("Decisions, on disk", schemas.DECISIONS, decisions)},
                 asked,
                 {"n": 1, "lease_seconds": 600},
                 (NAME, KEY),
+                more=CLOSED,
             )
         },
         f"{of}/tell": {
             "post": _call(
                 "What decisions showed, all or nothing (scope write)",
-                {"200": _answer("Recorded, on disk", RESULTS)},
+                {"200": _answer("Recorded, on disk", schemas.RESULTS, RESULTS)},
                 told,
                 {"id": "0-9f86d081", "observation": 1},
                 (NAME,),
+                more=CONFLICT,
             )
         },
         f"{of}/void": {
             "post": _call(
                 "Take a wrong tell back (scope write)",
-                {"200": _answer("Taken back", VOIDED)},
-                _object({"id": ID}),
+                {"200": _answer("Taken back", schemas.RESULTS, VOIDED)},
+                record({"id": ID}),
                 {"id": "0-9f86d081"},
                 (NAME,),
             )
@@ -242,24 +264,27 @@ def schema() -> dict[str, Any]:
         f"{of}/close": {
             "post": _call(
                 "Take no more asks (scope admin)",
-                {"200": _answer("Closed", {**examples.SHORT, "closed": True})},
-                parameters=(NAME,),
+                {"200": _answer("Closed", schemas.SHORT, {**examples.SHORT, "closed": True})},
+                record({}),
+                {},
+                (NAME,),
             )
         },
         f"{of}/arms": {
             "post": _call(
                 "Add an arm; with `number` never twice (scope admin)",
-                {"201": _answer("Its number", {"arm": 3})},
-                _object({"arm": {"type": "object"}}, {"number": {"type": "integer"}}),
+                {"201": _answer("Its number", record({"arm": schemas.COUNT}), {"arm": 3})},
+                record({"arm": {"type": "object"}}, {"number": {"type": "integer"}}),
                 {"arm": {"name": "new"}, "number": 3},
                 (NAME,),
+                more=CONFLICT | CLOSED,
             )
         },
         f"{of}/retire": {
             "post": _call(
                 "Play an arm, or an item, no more (scope admin)",
-                {"200": _answer("Retired", {"arm": 1, "status": "retired"})},
-                _object({"arm": {"type": "integer"}}),
+                {"200": _answer("Retired", RETIRED, {"arm": 1, "status": "retired"})},
+                record({"arm": {"type": "integer"}}),
                 {"arm": 1},
                 (NAME,),
             )
@@ -267,20 +292,35 @@ def schema() -> dict[str, Any]:
         f"{of}/import": {
             "post": _call(
                 "Data from before, all or nothing, if event `after` is the newest (scope admin)",
-                {"200": _answer("Taken in", {"rows": 2, "events": 2})},
-                _object({"rows": {"type": "array"}, "after": {"type": "integer"}}, IMPORT),
+                {"200": _answer("Taken in", TAKEN, {"rows": 2, "events": 2})},
+                record({"rows": {"type": "array"}, "after": {"type": "integer"}}, IMPORT),
                 {"rows": [[0, 1], [2, 0]], "after": 1, "source": "log.csv"},
                 (NAME,),
+                more=CONFLICT | CLOSED,
             )
         },
         f"{of}/decisions": {
             "get": _call(
                 "Decisions with what was told",
-                {"200": _answer("Decisions", {"decisions": [examples.DECISION]})},
+                {"200": _answer("Decisions", schemas.HISTORY, {"decisions": [examples.DECISION]})},
                 parameters=(
                     NAME,
-                    {"name": "start", "in": "query", "schema": {"type": "integer"}},
-                    {"name": "limit", "in": "query", "schema": {"type": "integer"}},
+                    {
+                        "name": "start",
+                        "in": "query",
+                        "description": "A number; from the end where it is negative.",
+                        "schema": {"type": "integer", "default": 0},
+                    },
+                    {
+                        "name": "limit",
+                        "in": "query",
+                        "schema": {
+                            "type": "integer",
+                            "minimum": 1,
+                            "maximum": 1000,
+                            "default": 100,
+                        },
+                    },
                 ),
             )
         },
@@ -294,12 +334,12 @@ def schema() -> dict[str, Any]:
         "/v1/tokens": {
             "get": _call(
                 "Tokens that are good, without themselves (scope admin)",
-                {"200": _answer("Tokens", {"tokens": [TOKEN]})},
+                {"200": _answer("Tokens", schemas.TOKENS, {"tokens": [TOKEN]})},
             ),
             "post": _call(
                 "Make a token (scope admin)",
-                {"201": _answer("The token, seen once", examples.TOKEN)},
-                _object(
+                {"201": _answer("The token, seen once", schemas.TOKEN, examples.TOKEN)},
+                record(
                     {"scope": {"enum": ["read", "write", "admin"]}},
                     {"campaign": {"type": "string"}, "expires_in": LASTS, **RATE},
                 ),
@@ -309,21 +349,22 @@ def schema() -> dict[str, Any]:
         "/v1/tokens/revoke": {
             "post": _call(
                 "Take a token back, at once (scope admin)",
-                {"200": _answer("Revoked", {"id": TOKEN["id"], "status": "revoked"})},
-                _object({"id": {"type": "string", "description": "As listed."}}),
+                {"200": _answer("Revoked", REVOKED, {"id": TOKEN["id"], "status": "revoked"})},
+                record({"id": {"type": "string", "description": "As listed."}}),
                 {"id": TOKEN["id"]},
             )
         },
         "/v1/tokens/rotate": {
             "post": _call(
                 "A token in the place of another, which ends (scope admin)",
-                {"201": _answer("The token, seen once", examples.TOKEN)},
-                _object(
+                {"201": _answer("The token, seen once", schemas.TOKEN, examples.TOKEN)},
+                record(
                     {"id": {"type": "string", "description": "As listed."}},
                     {
                         "overlap": {
                             "type": "number",
                             "minimum": 0,
+                            "maximum": 315_360_000,
                             "description": "Seconds for which the one before is still good.",
                         },
                         "expires_in": LASTS,
@@ -332,18 +373,26 @@ def schema() -> dict[str, Any]:
                 {"id": TOKEN["id"], "overlap": 60},
             )
         },
-        "/healthz": {"get": _call("Liveness", {"200": _answer("Alive", {"status": "ok"})})},
+        "/healthz": {
+            "get": _call(
+                "Liveness",
+                {"200": _answer("Alive", ALIVE, {"status": "ok"})},
+                anybody=True,
+            )
+        },
         "/readyz": {
             "get": _call(
                 "Readiness: whether the store can be read and written, every campaign opened, and "
                 "a thread is free",
                 {
-                    "200": _answer("Ready", {"status": "ready", "problems": []}),
+                    "200": _answer("Ready", schemas.READINESS, {"status": "ready", "problems": []}),
                     "503": _answer(
                         "Not ready, and why",
+                        schemas.READINESS,
                         {"status": "not ready", "problems": ["the disk of the store is full: 0"]},
                     ),
                 },
+                anybody=True,
             )
         },
         "/metrics": {
@@ -352,20 +401,19 @@ def schema() -> dict[str, Any]:
                 {"200": _text("Metrics", "text/plain", examples.METRICS)},
             )
         },
-        "/openapi.json": {"get": _call("This description", {"200": _answer("OpenAPI 3.1")})},
+        "/openapi.json": {
+            "get": _call(
+                "This description",
+                {"200": _answer("OpenAPI 3.1", {"type": "object"})},
+                anybody=True,
+            )
+        },
     }
-    refused = {"error": {"code": "bad_input", "message": "`n` must be at least 1", "field": "n"}}
-    content = {"application/json": {"schema": ERROR, "example": refused}}
-    error = {"description": "Refused", "content": content}
-    wait = {"description": "Seconds to wait.", "schema": {"type": "integer"}, "example": 1}
-    later = {**error, "description": "Not now", "headers": {"Retry-After": wait}}
     return {
         "openapi": "3.1.0",
         "info": {"title": "ossb campaigns", "version": version("ossb")},
         "paths": paths,
         "components": {
-            "responses": {"Error": error, "Later": later},
-            "schemas": {"Decision": DECISION},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{"token": []}],

@@ -19,7 +19,7 @@ from ossb.service.imports import read_part
 from ossb.service.openapi import schema
 from ossb.service.readiness import as_document
 from ossb.service.stream import events
-from ossb.service.summary import UNSEEN, entry_of, judged, short, without_judgement
+from ossb.service.summary import UNSEEN, entry_of, judged, short, unjudged
 
 MOST_DECISIONS = 1000
 LIMITS = ("expires_in", "per_second", "per_day")  # of a token
@@ -107,7 +107,7 @@ async def _standing(call: Call, campaign: Campaign, delta: float) -> dict[str, A
         return await call.wait_for(look())
     except OutOfTime:
         call.renew()
-        return without_judgement(await call.work(short, campaign), delta)
+        return await call.work(unjudged, campaign, delta)
 
 
 async def ask(call: Call) -> Response:
@@ -292,9 +292,7 @@ def _limits(body: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
 
 def _shown(call: Call, token: str) -> dict[str, Any]:
     """A token that was just made: this is the only time it is seen."""
-    grant = call.service.tokens.grant_of(token)
-    (listed,) = [one for one in call.service.tokens.listed() if one["id"] == grant.id]
-    return {"token": token, **listed}
+    return {"token": token, **call.service.tokens.shown(token)}
 
 
 async def list_tokens(call: Call) -> Response:

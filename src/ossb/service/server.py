@@ -6,6 +6,7 @@ import logging
 import resource
 import signal
 import socket
+import sys
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -32,6 +33,7 @@ TOO_MANY = (
     b"HTTP/1.1 503 Service Unavailable\r\n"
     b"Connection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
 )
+SWITCH = 0.001  # seconds after which a busy thread lets another go: many calls are quicker
 GRACE = 6  # seconds that requests have to end in once the server goes; ten in all
 
 
@@ -130,6 +132,7 @@ def serve(
     """
     logs.set_up(log_level)
     _allow_connections()
+    sys.setswitchinterval(SWITCH)
     local = is_loopback(host)
     service = Service(store, local, limits)
     try:

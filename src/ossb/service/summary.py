@@ -118,16 +118,20 @@ def short(campaign: Campaign) -> dict[str, Any]:
     return _entry({**moment.stands, "leader": known_leader(moment.view)})
 
 
-def without_judgement(found: dict[str, Any], delta: float) -> dict[str, Any]:
+def unjudged(campaign: Campaign, delta: float) -> dict[str, Any]:
     """A campaign whose rates and stop took too long to work out, which it says."""
     reason = "this takes longer than a call has; it is shown once it was worked out"
-    none = {"statistic": None, "threshold": None, "met": False, "reason": reason}
-    return {
-        **found,
+    unknown = dict.fromkeys(("statistic", "threshold", "arm", "runner_up"))
+    moment = campaign.moment(BINS)
+    found = {
+        **moment.stands,
+        "leader": known_leader(moment.view),
         "rates": {"value": None, "rates": None, "reason": reason},
-        "stop": {"delta": delta, **none},
+        "stop": {"delta": delta, "epsilon": 0.0, **unknown, "met": False, "reason": reason},
         "exploration": {"regret": None, "bound": None, "gaps": None},
+        "timeline": moment.timeline(None),
     }
+    return most_played(found)
 
 
 def judged(found: dict[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,8 @@ MOST_TOKENS = 1_000  # that are good at once: every call is held against all of 
 MOST_SESSIONS = 20  # of one token, the newest
 SESSION_SECONDS = 12 * 3600.0
 LONGEST = 10 * 365 * 86400.0  # seconds until a token ends, where it does
-FASTEST = 1e6
+SHORTEST = 1.0
+SLOWEST, FASTEST = 1e-3, 1e6
 NEVER = float("inf")
 
 T = TypeVar("T")
@@ -81,12 +82,13 @@ def wanted_limits(expires_in: Any, per_second: Any, per_day: Any, now: float) ->
     """Limits as a caller gives them, checked."""
     if expires_in is not None:
         expires_in = number(expires_in, "expires_in")
-        if not 0 < expires_in <= LONGEST:
-            raise InputError("expires_in", f"lie in (0, {LONGEST:.0f}] seconds", expires_in)
+        if not SHORTEST <= expires_in <= LONGEST:
+            must = f"lie in [{SHORTEST:g}, {LONGEST:.0f}] seconds"
+            raise InputError("expires_in", must, expires_in)
     if per_second is not None:
         per_second = number(per_second, "per_second")
-        if not 0 < per_second <= FASTEST:
-            raise InputError("per_second", f"lie in (0, {FASTEST:.0f}]", per_second)
+        if not SLOWEST <= per_second <= FASTEST:
+            raise InputError("per_second", f"lie in [{SLOWEST:g}, {FASTEST:.0f}]", per_second)
     if per_day is not None:
         per_day = integer(per_day, "per_day", least=1)
     return Limits(None if expires_in is None else now + expires_in, per_second, per_day)
@@ -196,17 +198,14 @@ class Tokens:
     def listed(self) -> list[dict[str, Any]]:
         """The tokens that are good, in the order they were made."""
         now = self._clock()
-        return [
-            {
-                "id": id_,
-                "scope": one.grant.scope,
-                "campaign": one.grant.campaign,
-                "created": one.created,
-                **one.limits._asdict(),
-            }
-            for id_, one in self._known.issued.items()
-            if one.good(now)
-        ]
+        return [_shown(one) for one in self._known.issued.values() if one.good(now)]
+
+    def shown(self, token: str) -> dict[str, Any]:
+        """One that was just made, as it is listed, though it may have ended since."""
+        found = self._known.issued.get(_hash(token)[:ID])
+        if found is None:
+            raise InputError("id", "be the id of a token: it was revoked meanwhile")
+        return _shown(found)
 
     def create(
         self,
@@ -358,6 +357,13 @@ class Tokens:
 def campaign_names(storage: Storage) -> list[str]:
     """Campaigns of a store, in order of creation."""
     return [name for name in storage.names() if name != JOURNAL]
+
+
+def _shown(one: Issued) -> dict[str, Any]:
+    """A token as it is listed."""
+    scope, campaign, id_, _ = one.grant
+    known = {"id": id_, "scope": scope, "campaign": campaign, "created": one.created}
+    return {**known, **one.limits._asdict()}
 
 
 def _new(scope: str, campaign: str | None, limits: Limits) -> tuple[str, list[_Entry]]:
