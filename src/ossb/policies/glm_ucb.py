@@ -5,6 +5,11 @@ Play arms that span all others, then, with V = Σ n x xᵀ, the largest g(⟨θ�
 θ̂ is least squares and g may be left out; on generalised linear ones it is the maximum-likelihood
 estimate.
 
+The paper's ρ has more factors, the largest reward and bounds of the slopes of g among them: they
+are left to c.  Counts have no largest reward, and c = 1 takes their noise for that of a mean of 1:
+with rates of 20 to 40 runs may keep to the second best arm for ever, and c of about √rate is called
+for.
+
 Departure: where plays show the reward, the likelihood has the prior of ``models/glm.py`` in the
 place of the paper's projection on a set of parameters known to be admissible: the logistic maximum
 does not exist under separation.
