@@ -33,6 +33,7 @@ def leaves(memory):
             yield from leaves(value)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", INSTANCES)
 def test_interpreted_and_compiled_agree_bit_for_bit(name):
     instance = INSTANCES[name]

@@ -137,7 +137,7 @@ def test_a_tie_but_for_rounding_is_looked_at_again_and_again():
     """Its slope may wander off as far as it likes: once there is news it counts no more."""
     instance = sets("bernoulli", arms=[[1, 0, 0], [0, 1, 1]], phi=[0.5, 0.2, 0.3])
     model, rng, stuck = instance.model(), np.random.default_rng(0), 0
-    for _ in range(60):
+    for _ in range(15):
         memory, tally = model.start(), empty_tally(3, 2)
         n = int(rng.integers(20, 90))
         one, other = rng.integers(1, n // 3, 2)

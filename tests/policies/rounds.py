@@ -1,11 +1,8 @@
-"""Rounds of a policy, interpreted, one by one; and what every policy must keep to."""
-
-import copy
+"""Rounds of a policy, interpreted, one by one."""
 
 import numpy as np
 
 from ossb.policies import policy
-from ossb.simulation import simulate
 from ossb.simulation.environment import environment_of
 from ossb.tally import decide, empty_tally, observe
 
@@ -26,27 +23,6 @@ def played(name, instance, horizon, seed, **parameters):
             observe(tally, component, value)
         tally.clock[0] += 1
     return rounds, tally
-
-
-def same_compiled(name, instance, horizon, **timing):
-    """Whether compiling changes nothing."""
-    one, two = (
-        simulate(instance, [name], horizon, 2, seed=5, compiled=compiled, **timing).policies[0]
-        for compiled in (True, False)
-    )
-    return (
-        (one.curves == two.curves).all()
-        and (one.plays == two.plays).all()
-        and (one.phases == two.phases).all()
-    )
-
-
-def leaves_the_tally(name, instance, tally, **parameters):
-    """Whether a decision changes nothing in what was told."""
-    record = policy(name, instance, **parameters)
-    before = copy.deepcopy(tally)
-    record.select(tally, record.start(), np.random.default_rng(2))
-    return all((old == new).all() for old, new in zip(before, tally, strict=True))
 
 
 class Literal:

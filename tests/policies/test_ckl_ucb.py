@@ -11,7 +11,7 @@ from ossb.simulation import simulate
 from ossb.structures.classical import Classical
 from ossb.structures.lipschitz import Lipschitz
 from policies import lipschitz_rules
-from policies.rounds import leaves_the_tally, played, same_compiled
+from policies.rounds import played
 from structured_instances import made_up
 
 LINE = Lipschitz(
@@ -34,19 +34,6 @@ TABLE = Lipschitz(
 def test_rounds_are_those_of_the_rule(seed, c, instance):
     rounds, _ = played("ckl-ucb", instance, 120, seed, c=c)
     assert rounds == lipschitz_rules.trace(instance, 120, seed, c)
-
-
-@pytest.mark.parametrize("instance", [LINE, PLANE, TABLE])
-def test_compiling_changes_nothing(instance):
-    assert same_compiled("ckl-ucb", instance, 300)
-
-
-def test_late_observations_too():
-    assert same_compiled("ckl-ucb", PLANE, 100, batch=6, delay=3)
-
-
-def test_a_decision_leaves_the_tally():
-    assert leaves_the_tally("ckl-ucb", LINE, made_up(LINE, 1))
 
 
 def test_an_arm_at_distance_zero_is_never_doubted():

@@ -12,7 +12,7 @@ from ossb.simulation import simulate
 from ossb.structures.base import bound
 from ossb.structures.combinatorial import Combinatorial
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE
-from policies.rounds import Literal, leaves_the_tally, played, same_compiled
+from policies.rounds import Literal, played
 from structured_instances import SETS, made_up
 
 PHI = [0.55, 0.2, 0.9, 0.4]
@@ -72,16 +72,6 @@ def test_draws_have_the_mean_and_spread_of_the_posterior(sigma, sign):
         centre, spread = sign * a / n, np.sqrt(a * (n - a) / (n * n * (n + 1)))
     assert np.abs(draws.mean(axis=0) - centre).max() < 5 * spread.max() / math.sqrt(4000)
     assert draws.std(axis=0) == pytest.approx(spread, rel=0.06)  # 5 × its own deviation, 1/√8000
-
-
-def test_compiling_changes_nothing():
-    for instance in (BERNOULLI, GAUSSIAN):
-        assert same_compiled("combinatorial-thompson", instance, 300)
-    assert same_compiled("combinatorial-thompson", COSTS, 100, batch=5, delay=2)
-
-
-def test_a_decision_leaves_the_tally():
-    assert leaves_the_tally("combinatorial-thompson", GAUSSIAN, made_up(GAUSSIAN, 2, pending=True))
 
 
 def test_regret_is_of_the_order_of_the_lower_bound():

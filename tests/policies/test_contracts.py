@@ -49,6 +49,8 @@ CASES = {
 VARIANTS = [
     ("confidence-ball", {"ball": "l1"}),
     ("dmed", {"threshold": "time"}),
+    ("cucb", {"version": "combucb1"}),
+    ("escb", {"version": 2, "c": 4}),
     ("e4", {"horizon": 200}),
     ("e4", {"horizon": 100, "gamma": 0.5}),
     ("ids", {"optimism": "ucb"}),

@@ -12,7 +12,7 @@ from ossb.simulation import simulate
 from ossb.structures.classical import Classical
 from ossb.structures.combinatorial import Combinatorial
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE
-from policies.rounds import Literal, leaves_the_tally, played, same_compiled
+from policies.rounds import Literal, played
 from structured_instances import SETS, made_up
 
 PHI = [0.55, 0.2, 0.9, 0.4]
@@ -45,17 +45,6 @@ def literal(instance, horizon, seed, behind, scale):
 def test_rounds_are_those_of_the_printed_index(seed, version, behind, instance, scale):
     rounds, _ = played("cucb", instance, 200, seed, version=version)
     assert rounds == literal(instance, 200, seed, behind, scale)
-
-
-@pytest.mark.parametrize("name", ["cucb", "cucb:version=combucb1"])
-def test_compiling_changes_nothing(name):
-    assert same_compiled(name, LISTED, 300)
-    assert same_compiled(name, COSTS, 300)
-    assert same_compiled(name, LISTED, 100, batch=7, delay=3)
-
-
-def test_a_decision_leaves_the_tally():
-    assert leaves_the_tally("cucb", LISTED, made_up(LISTED, 1, pending=True))
 
 
 def test_an_arm_set_is_played_as_its_list():

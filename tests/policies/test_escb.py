@@ -14,7 +14,7 @@ from ossb.simulation import simulate
 from ossb.structures.base import bound
 from ossb.structures.combinatorial import Combinatorial
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE
-from policies.rounds import Literal, leaves_the_tally, played, same_compiled
+from policies.rounds import Literal, played
 from structured_instances import SETS, made_up
 
 PHI = [0.55, 0.2, 0.9, 0.4]
@@ -92,17 +92,6 @@ def test_the_first_index_is_the_sharper_one():
             exact = exact_index(tally.means[inside], tally.counts[inside].astype(float), level)
             assert sharp == pytest.approx(exact, rel=1e-9)
             assert sharp <= two.optimistic(arm, level, -math.inf, tally, two.start())
-
-
-def test_compiling_changes_nothing():
-    assert same_compiled("escb", BERNOULLI, 250)
-    assert same_compiled("escb", POISSON, 120)
-    assert same_compiled("escb:version=2,c=4", BERNOULLI, 250)
-    assert same_compiled("escb", GAUSSIAN, 100, batch=6, delay=2)
-
-
-def test_a_decision_leaves_the_tally():
-    assert leaves_the_tally("escb", BOUNDED, made_up(BOUNDED, 3, pending=True))
 
 
 def test_regret_grows_nearly_as_the_bound():

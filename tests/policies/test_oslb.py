@@ -12,9 +12,8 @@ from ossb.structures.base import bound
 from ossb.structures.classical import Classical
 from ossb.structures.lipschitz import Lipschitz
 from policies import lipschitz_rules
-from policies.rounds import leaves_the_tally, played, same_compiled
-from policies.test_ckl_ucb import LINE, PLANE, TABLE
-from structured_instances import made_up
+from policies.rounds import played
+from policies.test_ckl_ucb import LINE, PLANE
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -23,20 +22,6 @@ from structured_instances import made_up
 def test_rounds_are_those_of_the_rule(seed, epsilon, instance):
     rounds, _ = played("oslb", instance, 120, seed, epsilon=epsilon)
     assert rounds == lipschitz_rules.trace(instance, 120, seed, 0.0, epsilon)
-
-
-def test_compiling_changes_nothing():
-    assert same_compiled("oslb", PLANE, 200)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("instance", [LINE, TABLE])
-def test_nor_with_other_families(instance):
-    assert same_compiled("oslb", instance, 200)
-
-
-def test_a_decision_leaves_the_tally():
-    assert leaves_the_tally("oslb", PLANE, made_up(PLANE, 1))
 
 
 def test_a_certain_leader_is_played():
