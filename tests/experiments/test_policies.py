@@ -8,10 +8,10 @@ import pytest
 from experiment_cases import CLASSICAL, contents, experiment
 from ossb.errors import InputError
 from ossb.experiments.cells import cells
-from ossb.experiments.definition import read
-from ossb.experiments.policies import source_of
+from ossb.experiments.definition import parse, read
 from ossb.experiments.results import Results
 from ossb.experiments.run import run
+from ossb.policies.own import source_of
 
 OWN = [
     {"name": "own_policies:Sometimes", "chance": 0.2},
@@ -37,6 +37,25 @@ def test_records_and_plain_classes_run_beside_ours(tmp_path):
     assert np.array_equal(np.array(rows["plays"].to_list()), np.full((4, 3), 20))
 
 
+def test_a_label_is_what_a_policy_is_called_and_changes_no_number(tmp_path):
+    named = [{**OWN[1], "label": "in turn"}, {"name": "ucb1", "label": "UCB1"}]
+    found = experiment(policies=named, instances=[CLASSICAL])
+    plain = experiment(policies=[OWN[1], "ucb1"], instances=[CLASSICAL])
+    assert [cell.key for cell in cells(found)] == [cell.key for cell in cells(plain)]
+    run(found, tmp_path)
+    results = Results(tmp_path)
+    assert results.policies == ["in turn", "UCB1"]
+    assert parse(results.experiment.to_dict()).labels == ("in turn", "UCB1")
+    with pytest.raises(InputError, match=r"policies\[1\].label"):
+        experiment(policies=[named[0], {"name": "ucb1", "label": "in turn"}])
+
+
+def test_plain_objects_run_beside_ours(tmp_path):
+    found = experiment(policies=["plain_policies:Turns", "ucb1"], instances=[CLASSICAL])
+    run(found, tmp_path)
+    assert Results(tmp_path).policies == ["plain_policies:Turns", "ucb1"]
+
+
 def test_a_file_beside_the_experiment(tmp_path):
     (tmp_path / "mine_alone.py").write_text(
         "import own_policies\nclass Mine(own_policies.RoundRobin): pass\n"
@@ -53,7 +72,7 @@ def test_a_file_beside_the_experiment(tmp_path):
 def test_editing_a_policy_changes_its_key(monkeypatch):
     before = next(cells(experiment(policies=[OWN[1]]))).key
     edited = SimpleNamespace(getsource=lambda thing: "edited")
-    monkeypatch.setattr("ossb.experiments.policies.inspect", edited)
+    monkeypatch.setattr("ossb.policies.own.inspect", edited)
     assert next(cells(experiment(policies=[OWN[1]]))).key != before
     assert source_of("ucb1") == ""
 

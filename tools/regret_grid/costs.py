@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from statistics import median
 
 from ossb.experiments.cells import label_of
-from ossb.experiments.policies import own_parameters
 from ossb.experiments.results import Results
+from ossb.policies.own import own_parameters
 from regret_grid.grid import untold_label
 
 

@@ -12,11 +12,12 @@ from typing import Any
 from ossb.errors import InputError
 from ossb.experiments.cells import label_of
 from ossb.experiments.definition import Experiment, bundled, read
-from ossb.experiments.policies import own_parameters
 from ossb.fields import choice
 from ossb.policies import POLICIES
 from ossb.policies.base import refusal
-from ossb.simulation.simulate import log_spaced, read_policy
+from ossb.policies.own import own_parameters
+from ossb.simulation.chosen import read_policy
+from ossb.simulation.simulate import log_spaced
 
 PREFIX = "regret-"
 USUAL, LONG = 100_000, 1_000_000

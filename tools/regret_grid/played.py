@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ossb.experiments.cells import label_of
-from ossb.experiments.policies import own_parameters
 from ossb.experiments.results import Results
 from ossb.experiments.statistics import standard_error, summary
+from ossb.policies.own import own_parameters
 from regret_grid.grid import told_horizon, untold_label
 from regret_grid.standings import Standing
 

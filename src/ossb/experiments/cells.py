@@ -13,8 +13,8 @@ import numpy as np
 
 from ossb.experiments.code import code_of, contents_of
 from ossb.experiments.definition import Experiment
-from ossb.experiments.policies import own_parameters, policy_of, source_of, stream_of
 from ossb.instances import from_dict
+from ossb.policies.own import own_parameters, policy_of, source_of, stream_of
 from ossb.simulation.environment import environment_of
 from ossb.simulation.implicit import ImplicitOutcome, run_implicit
 from ossb.simulation.seeds import instance_key, noise_stream, policy_stream
@@ -49,11 +49,12 @@ class Cell:
     delay: int
     source: str  # digest of a policy that is not ours
     code: str  # digests of what plays it: the code, and the numbers it is given
+    title: str = ""  # what to call the policy; of no number does it change a digit
 
     @property
     def label(self) -> str:
-        """The policy as it is written on a command line."""
-        return label_of(self.policy, self.parameters)
+        """What the policy is called: by default as it is written on a command line."""
+        return self.title or label_of(self.policy, self.parameters)
 
     @cached_property
     def key(self) -> str:
@@ -83,7 +84,7 @@ def cells(experiment: Experiment) -> Iterator[Cell]:
         environment = environment_of(instance) if instance.n_arms is not None else None
         content = instance.to_dict()
         digest = instance_key(content)
-        for name, parameters in experiment.policies:
+        for place, (name, parameters) in enumerate(experiment.policies):
             record = policy_of(name, instance, parameters)
             code = f"{code_of(record, environment)} {contents_of((record, environment))}"
             own = own_parameters(name, parameters)
@@ -103,6 +104,7 @@ def cells(experiment: Experiment) -> Iterator[Cell]:
                     experiment.delay,
                     source_of(name),
                     code,
+                    experiment.label(place),
                 )
 
 

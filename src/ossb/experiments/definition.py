@@ -14,11 +14,12 @@ from typing import Any
 
 from ossb.errors import InputError
 from ossb.experiments.generate import GENERATORS
-from ossb.experiments.policies import own_parameters
 from ossb.fields import check_keys, choice, integer, text
 from ossb.instances import from_dict, load
 from ossb.policies import POLICIES
-from ossb.simulation.simulate import CHECKPOINTS, log_spaced, read_policy
+from ossb.policies.own import own_parameters
+from ossb.simulation.chosen import read_policy
+from ossb.simulation.simulate import CHECKPOINTS, log_spaced
 from ossb.structures.base import Instance
 from ossb.words import hint
 
@@ -51,6 +52,11 @@ class Experiment:
     output: str = ""  # folder of the results
     horizons: tuple[int, ...] = ()  # where tables quote the regret
     checkpoints: tuple[int, ...] = ()  # where the regret is noted, the horizon last
+    labels: tuple[str, ...] = ()  # what to call each policy; empty for its name and parameters
+
+    def label(self, place: int) -> str:
+        """What a policy is to be called; empty for its name and parameters."""
+        return self.labels[place] if self.labels else ""
 
     def to_dict(self) -> dict[str, Any]:
         """All that was said, with generated and loaded instances written out."""
@@ -67,7 +73,12 @@ class Experiment:
             "output": self.output,
             "horizons": list(self.horizons),
             "checkpoints": list(self.checkpoints),
-            "policies": [{"name": name, **parameters} for name, parameters in self.policies],
+            "policies": [
+                {"name": name, **parameters, **({"label": label} if label else {})}
+                for (name, parameters), label in zip(
+                    self.policies, self.labels or [""] * len(self.policies), strict=True
+                )
+            ],
             "instances": [
                 {"group": named.group, **named.instance.to_dict()} for named in self.instances
             ],
@@ -158,11 +169,15 @@ def parse(keys: Mapping[str, Any], folder: Path = Path()) -> Experiment:
         points = [*_rounds(noted, "checkpoints", horizon)]
     else:
         points = log_spaced(horizon, integer(noted, "checkpoints", least=2)).tolist()
+    entries = list(_policies(keys["policies"]))
+    policies = tuple((name, parameters) for name, parameters, _ in entries)
+    labels = tuple(label for _, _, label in entries)
     return Experiment(
         name=name,
         horizon=horizon,
         trials=integer(keys["trials"], "trials", least=1),
-        policies=tuple(_policies(keys["policies"])),
+        policies=policies,
+        labels=labels if any(labels) else (),
         instances=tuple(_instances(keys["instances"], folder)),
         seed=integer(keys.get("seed", 0), "seed"),
         block=integer(keys.get("block", 10), "block", least=1),
@@ -186,21 +201,29 @@ def _rounds(value: Any, field: str, horizon: int) -> Iterator[int]:
         yield point
 
 
-def _policies(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+def _policies(value: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Name, parameters and label of each policy."""
     if not isinstance(value, list) or not value:
         raise InputError("policies", "be a list of names", value)
     seen: list[tuple[str, dict[str, Any]]] = []
+    titles: set[str] = set()
     for i, entry in enumerate(value):
         if not isinstance(entry, str | Mapping):
             raise InputError(f"policies[{i}]", "be a name or a table with one", entry)
         name, parameters = read_policy(entry)
+        label = ""
+        if isinstance(entry, Mapping) and "label" in parameters:
+            label = text(parameters.pop("label"), f"policies[{i}].label")
+            if not label.strip() or label in titles:
+                raise InputError(f"policies[{i}].label", "be a text of its own", label)
+            titles.add(label)
         if ":" not in name and name not in POLICIES:
             choice(name, f"policies[{i}]", POLICIES)
         chosen = name, own_parameters(name, parameters)
         if chosen in seen:
             raise InputError(f"policies[{i}]", "differ from those before it", entry)
         seen.append(chosen)
-        yield name, parameters
+        yield name, parameters, label
 
 
 def _instances(value: Any, folder: Path) -> Iterator[Named]:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from ossb.experiments.cells import Cell
 from ossb.experiments.code import solvers_of
-from ossb.experiments.policies import policy_of
 from ossb.instances import from_dict
+from ossb.policies.own import policy_of
 from ossb.records import layout
 from ossb.simulation.environment import environment_of
 

@@ -34,18 +34,28 @@ def selected(policy: Any, name: str, tally: Tally, memory: Any, rng: Generator) 
 
 def failed(error: Exception, name: str, tally: Tally) -> PolicyError:
     """The error of a policy that raised another one while it played."""
-    return PolicyError(name, round_of(tally), f"`select` failed: {_said(error)}")
+    return failed_in(error, name, round_of(tally))
+
+
+def failed_in(error: Exception, name: str, round: int, method: str = "select") -> PolicyError:
+    """The error of a policy whose method raised another one in some round."""
+    return PolicyError(name, round, f"`{method}` failed: {_said(error)}")
 
 
 def whole(decision: Any, name: str, tally: Tally) -> Decision:
     """A decision as two whole numbers."""
+    return whole_in(decision, name, round_of(tally))
+
+
+def whole_in(decision: Any, name: str, round: int) -> Decision:
+    """A decision of some round as two whole numbers."""
     if not (hasattr(decision, "arm") and hasattr(decision, "phase")):
-        raise PolicyError(name, round_of(tally), f"{NO_DECISION}, got {brief(decision)}")
+        raise PolicyError(name, round, f"{NO_DECISION}, got {brief(decision)}")
     for key in ("arm", "phase"):
         value = getattr(decision, key)
         if not isinstance(value, int | np.integer) or isinstance(value, bool | np.timedelta64):
             fault = f"`{key}` must be a whole number, got {brief(value)}"
-            raise PolicyError(name, round_of(tally), fault)
+            raise PolicyError(name, round, fault)
     return Decision(int(decision.arm), int(decision.phase))
 
 

@@ -1,4 +1,4 @@
-"""Policies of an experiment: ours by name, a user's own as ``module:Class``."""
+"""Policies by name: ours, and a user's own as ``module:Class``."""
 
 import hashlib
 import importlib
@@ -9,6 +9,7 @@ from typing import Any
 
 from ossb.errors import InputError
 from ossb.policies import POLICIES, base, policy
+from ossb.policies.plain import playable
 from ossb.structures.base import Instance
 
 
@@ -20,11 +21,15 @@ def policy_of(name: str, instance: Instance, parameters: dict[str, Any]) -> Any:
     """
     if ":" not in name:
         return policy(name, instance, **parameters)
-    made = _class(name)
+    return made_by(class_of(name), instance, parameters, name)
+
+
+def made_by(maker: Any, instance: Instance, parameters: dict[str, Any], name: str) -> Any:
+    """The policy that a user's class makes for an instance; a plain one is made playable."""
     try:
-        if hasattr(made, "of"):
-            return made.of(instance, **parameters)
-        return made(**parameters)
+        if hasattr(maker, "of"):
+            return playable(maker.of(instance, **parameters), instance, name)
+        return playable(maker(**parameters), instance, name)
     except TypeError as error:
         raise InputError("policy", f"be made from its parameters: {error}", name) from None
 
@@ -47,11 +52,12 @@ def source_of(name: str) -> str:
     """Digest of the file of a user's policy, so that editing it runs it anew; empty for ours."""
     if ":" not in name:
         return ""
-    source = inspect.getsource(importlib.import_module(_class(name).__module__))
+    source = inspect.getsource(importlib.import_module(class_of(name).__module__))
     return hashlib.sha256(source.encode()).hexdigest()
 
 
-def _class(name: str) -> Any:
+def class_of(name: str) -> Any:
+    """The class that ``module:Class`` names."""
     module, _, attribute = name.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())

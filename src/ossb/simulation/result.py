@@ -65,6 +65,7 @@ class PolicyResult:
     compile_seconds: float
     arms: list[Any] | None = None  # those played, where arms are not listed
     stops: Stops | None = None  # where trials had an end
+    title: str = ""  # what to call it, if not by its name and parameters
 
     @property
     def regret(self) -> np.ndarray:
@@ -73,9 +74,9 @@ class PolicyResult:
 
     @property
     def label(self) -> str:
-        """The policy as it is written on a command line."""
-        if not self.parameters:
-            return self.policy
+        """What it is called: by default as it is written on a command line."""
+        if self.title or not self.parameters:
+            return self.title or self.policy
         return self.policy + ":" + ",".join(f"{k}={v}" for k, v in self.parameters.items())
 
     def to_dict(self, arms: list[Any]) -> dict[str, Any]:
@@ -88,6 +89,7 @@ class PolicyResult:
             arms = [_plain(arm) for arm in self.arms]
         return {
             "policy": self.policy,
+            **({"label": self.title} if self.title else {}),
             "parameters": self.parameters,
             "regret": {
                 "mean": float(regret.mean()),

@@ -1,7 +1,7 @@
 """``simulate``: policies × trials on one instance."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,12 +11,13 @@ import numpy as np
 from ossb.errors import InputError, OssbError, PolicyError
 from ossb.fields import integer
 from ossb.kernels import Kernel, compiler_says
-from ossb.policies import POLICIES, policy
-from ossb.policies.base import own_parameters, stream_name
 from ossb.policies.checked import Checked, failed, fresh_memory, within
+from ossb.policies.plain import Plain
 from ossb.records import can_compile
+from ossb.simulation.chosen import Chosen, chosen_of
 from ossb.simulation.environment import Environment, environment_of
 from ossb.simulation.implicit import mean_plays, run_implicit
+from ossb.simulation.plain import run_plain
 from ossb.simulation.result import Limit, PolicyResult, SimulationResult, Stops
 from ossb.simulation.seeds import instance_key, noise_stream, policy_stream
 from ossb.simulation.stops import Ending, Stop, run_until, stop_of
@@ -28,7 +29,6 @@ STRETCH = 50_000  # most rounds between two looks at the outside world
 FIRST_STRETCH = 50
 PATIENCE = 0.25  # seconds that one stretch should take, give or take a factor of two
 CHECKPOINTS = 120
-SEVERAL = "several are named one by one (--policy hgl --policy ucb1, or a list)"
 
 Progress = Callable[[str, int], None]  # (policy, rounds played since the last call)
 
@@ -56,7 +56,7 @@ AT_ONCE = Timing()
 
 def simulate(
     instance: Any,
-    policies: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]],
+    policies: Any,
     horizon: int,
     trials: int = 100,
     seed: int = 0,
@@ -78,7 +78,10 @@ def simulate(
     Parameters
     ----------
     policies
-        Names, ``"name:key=value,…"`` or ``{"name": …, key: value}``; one alone needs no list.
+        Names, ``"name:key=value,…"`` or ``{"name": …, key: value}``, with a ``"label"`` if
+        wished; a policy of one's own as an object, a class or ``"module:Class"``: a record, what
+        has ``start`` and ``select(tally, memory, rng)``, or what has ``select()`` (or
+        ``select(rng)``) and ``update(arm, value)``.  One alone needs no list.
     batch
         Observations are told in batches of this many rounds.
     delay
@@ -95,25 +98,30 @@ def simulate(
     trials = integer(trials, "trials", least=1)
     workers = integer(workers, "workers", least=1)
     timing = Timing(integer(batch, "batch", least=1), integer(delay, "delay"))
-    entries = [policies] if isinstance(policies, str | Mapping) else policies
-    chosen = [read_policy(entry) for entry in entries]
-    made = [policy(name, instance, **parameters) for name, parameters in chosen]
     end = None if until is None else stop_of(instance, until, epsilon)
+    chosen = chosen_of(policies)
+    made = [one.made(instance) for one in chosen]
     if instance.n_arms is None:
         return _simulate_implicit(instance, chosen, made, horizon, trials, seed, timing, progress)
     environment = environment_of(instance)
     checkpoints = log_spaced(horizon)
     say = announce if announce is not None else lambda message: None
     answers = []
-    for (name, parameters), record in zip(chosen, made, strict=True):
-        seconds = 0.0
+    for one, record in zip(chosen, made, strict=True):
+        name, seconds = one.name, 0.0
         if compiled:
             message = f"compiling {name} for {instance.kind} structures (once)"
             seconds = _warm(record, name, environment, timing, partial(say, message), end)
         key = instance_key(instance.to_dict())
-        own, label = _named(name, parameters)
+        label = one.stream()
 
-        def play(trial: int, record: Any = record, label: str = label, key: str = key) -> Outcome:
+        def play(
+            trial: int,
+            record: Any = record,
+            label: str = label,
+            key: str = key,
+            title: str = one.label,
+        ) -> Outcome:
             return run(
                 record,
                 environment,
@@ -123,7 +131,7 @@ def simulate(
                 timing,
                 compiled,
                 None if progress is None else lambda n: progress(label, n),
-                label,
+                title or label,
                 end,
             )
 
@@ -131,7 +139,7 @@ def simulate(
         answers.append(
             PolicyResult(
                 name,
-                own,
+                one.own(),
                 checkpoints,
                 np.array([outcome.curve for outcome in outcomes]),
                 np.mean([outcome.plays for outcome in outcomes], axis=0),
@@ -139,6 +147,7 @@ def simulate(
                 sum(outcome.seconds for outcome in outcomes),
                 seconds,
                 stops=None if end is None else stops_of(outcomes, horizon),
+                title=one.label,
             )
         )
     limit = None if end is None else Limit(end.delta, end.epsilon, _time(instance, end.epsilon))
@@ -152,15 +161,9 @@ def stops_of(outcomes: Sequence[Outcome], horizon: int) -> Stops:
     return Stops(np.where(ends > 0, ends, horizon), ends == 0, wrong)
 
 
-def _named(name: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """The parameters that are not at their defaults, and the name of the policy's stream."""
-    kind = POLICIES[name]
-    return own_parameters(kind, parameters), stream_name(kind, parameters)
-
-
 def _simulate_implicit(
     instance: Any,
-    chosen: Sequence[tuple[str, dict[str, Any]]],
+    chosen: Sequence[Chosen],
     made: Sequence[Any],
     horizon: int,
     trials: int,
@@ -173,8 +176,8 @@ def _simulate_implicit(
         raise InputError(instance.parameter, "be given: a simulation needs a true parameter")
     checkpoints, key = log_spaced(horizon), instance_key(instance.to_dict())
     answers = []
-    for (name, parameters), maker in zip(chosen, made, strict=True):
-        own, label = _named(name, parameters)
+    for one, maker in zip(chosen, made, strict=True):
+        label = one.stream()
         outcomes = [
             run_implicit(
                 maker,
@@ -185,15 +188,15 @@ def _simulate_implicit(
                 policy_stream(seed, key, label, trial),
                 noise_stream(seed, key, trial),
                 None if progress is None else partial(progress, label),
-                label,
+                one.label or label,
             )
             for trial in range(trials)
         ]
         arms, plays = mean_plays(outcomes)
         answers.append(
             PolicyResult(
-                name,
-                own,
+                one.name,
+                one.own(),
                 checkpoints,
                 np.array([outcome.curve for outcome in outcomes]),
                 plays,
@@ -201,6 +204,7 @@ def _simulate_implicit(
                 sum(outcome.seconds for outcome in outcomes),
                 0.0,
                 arms,
+                title=one.label,
             )
         )
     return SimulationResult(instance, horizon, trials, seed, _bound(instance), answers)
@@ -227,6 +231,13 @@ def run(
     """
     name = type(record).__name__ if name is None else name
     tally = empty_tally(environment.means.size, environment.gaps.size)
+    if isinstance(record, Plain):
+        if end is not None:
+            must = "be left out: what has `select` and `update` alone is told of no stop"
+            raise InputError("until", must)
+        course = new_course(checkpoints)
+        seconds = run_plain(record, environment, tally, course, *timing, rng, noise, progress, name)
+        return Outcome(course.curve, course.spent, tally.plays, seconds)
     memory = fresh_memory(record, name)
     course, late = new_course(checkpoints), new_late(environment, timing)
     ending = None if end is None else (end.rivals, end.ending())
@@ -367,40 +378,6 @@ def log_spaced(horizon: int, count: int = CHECKPOINTS) -> np.ndarray:
     """Rounds at which the regret is noted: about evenly spaced in ln t, the horizon last."""
     points = np.geomspace(1, horizon, count)
     return np.unique(np.append(np.round(points).astype(np.int64), horizon))
-
-
-def read_policy(entry: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Name and parameters of a policy as a user writes it."""
-    if isinstance(entry, Mapping):
-        parameters = dict(entry)
-        if "name" not in parameters:
-            raise InputError("policy", "have a name", dict(entry))
-        return str(parameters.pop("name")), parameters
-    name, _, rest = str(entry).partition(":")
-    if "," in name:
-        raise InputError("policy", f"be one policy; {SEVERAL}", entry)
-    head, _, tail = rest.partition(":")
-    if head.isidentifier():
-        name, rest = f"{name}:{head}", tail  # a user's own, module:Class
-    parameters = {}
-    for item in filter(None, rest.split(",")):
-        key, equals, text = item.partition("=")
-        if not equals:
-            must = f"be written NAME:key=value,key=value; {SEVERAL}"
-            raise InputError("policy", must, entry)
-        parameters[key.strip()] = _value(text.strip())
-    return name.strip(), parameters
-
-
-def _value(text: str) -> Any:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _warm(
