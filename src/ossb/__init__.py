@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ossb.campaigns import Campaign
     from ossb.errors import CertificationError, InputError, OssbError
     from ossb.graves_lai.bound import Bound
-    from ossb.instances import load
+    from ossb.instances import from_dict, load
     from ossb.policies import policy
     from ossb.simulation.planning import plan
     from ossb.simulation.simulate import simulate
@@ -49,6 +49,7 @@ _HOMES = {
     "Union": "ossb.structures.union",
     "bound": "ossb.structures",
     "bounds": "ossb.structures",
+    "from_dict": "ossb.instances",
     "load": "ossb.instances",
     "plan": "ossb.simulation.planning",
     "policy": "ossb.policies",
@@ -75,6 +76,7 @@ __all__ = [
     "Union",
     "bound",
     "bounds",
+    "from_dict",
     "load",
     "plan",
     "policy",
@@ -91,4 +93,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return list(__all__)

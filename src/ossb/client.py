@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 
 from . import errors  # relative: `ossb-client` ships these files under its own name
 from .errors import InputError, OssbError, Unavailable
-from .pairs import as_pairs
+from .pairs import as_pairs, as_rows, id_of
 
 AGAIN = (408, 429, 502, 503, 504)  # statuses after which the same call may succeed
 ROWS, PART = 10_000, 900_000  # rows and bytes of data from before, in one call
@@ -149,9 +149,13 @@ class Client:
         answer = self._call("POST", _path(name, "ask"), body, key or uuid.uuid4().hex)
         return [Decision(**decision) for decision in answer["decisions"]]
 
-    def tell(self, name: str, id: str, observation: Any) -> str:
-        """Tell what a decision showed: ``recorded``, or ``same`` if it was told already."""
-        answer = self._call("POST", _path(name, "tell"), {"id": id, "observation": observation})
+    def tell(self, name: str, id: Any, observation: Any) -> str:
+        """Tell what a decision showed: ``recorded``, or ``same`` if it was told already.
+
+        The decision is given by its id, or as ``ask`` answered it.
+        """
+        body = {"id": id_of(id), "observation": observation}
+        answer = self._call("POST", _path(name, "tell"), body)
         return str(answer["results"][0]["status"])
 
     def tell_many(self, name: str, tells: Iterable[tuple[str, Any]]) -> list[str]:
@@ -159,7 +163,7 @@ class Client:
         pairs = as_pairs(tells, "tells", "an id and an observation")
         if not pairs:
             return []
-        told = [{"id": id_, "observation": value} for id_, value in pairs]
+        told = [{"id": id_of(id_), "observation": value} for id_, value in pairs]
         body: dict[str, Any] = told[0] if len(told) == 1 else {"tells": told}
         answer = self._call("POST", _path(name, "tell"), body)
         return [result["status"] for result in answer["results"]]
@@ -194,7 +198,7 @@ class Client:
         ``Conflict`` where the campaign moves meanwhile.  With ``once``, none where the
         newest event took in as many rows from the same ``source``.
         """
-        parts = _parts(as_pairs(rows, "rows", "an arm and an observation"))
+        parts = _parts(as_rows(rows))
         taken, upload = 0, uuid.uuid4().hex
         after = self.campaign(name)["events"]
         for number, pairs in enumerate(parts):

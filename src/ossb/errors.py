@@ -113,6 +113,11 @@ class NoCampaign(Unknown):
         super().__init__(f"there is no campaign {name!r}{near}")
         self.name = name
 
+    def with_advice(self, advice: str) -> "NoCampaign":
+        """The same error, saying what to do about it."""
+        self.args = (f"{self}; {advice}",)
+        return self
+
 
 class Told(OssbError):
     """The decision was told another value; ``place`` is where among several tells."""

@@ -28,7 +28,7 @@ _LARGEST = 2**62  # an index of a table with more entries than any machine holds
 def number(value: Any, field: str) -> float:
     """A finite number: no string, no boolean, no NaN."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
-        raise InputError(field, "be a number", value)
+        raise InputError(field, "be a number", _quoted(value))
     try:
         result = float(value)
     except OverflowError:  # a whole number of hundreds of digits
@@ -38,11 +38,19 @@ def number(value: Any, field: str) -> float:
     return result
 
 
+def _quoted(value: Any) -> Any:
+    """A text that reads like a number, with the quotes that say that it is none."""
+    try:
+        return repr(value) if isinstance(value, str) and np.isfinite(float(value)) else value
+    except ValueError:
+        return value
+
+
 def integer(value: Any, field: str, least: int = 0) -> int:
     """A whole number not below ``least`` that an index can hold."""
     truth = isinstance(value, bool | np.bool_)
     if truth or isinstance(value, np.timedelta64) or not isinstance(value, int | np.integer):
-        raise InputError(field, "be a whole number", value)
+        raise InputError(field, "be a whole number", _quoted(value))
     if value < least:
         raise InputError(field, f"be at least {least}", int(value))
     if value > _LARGEST:

@@ -55,6 +55,25 @@ def test_a_run_ends_in_a_table_and_files(ossb, file, tmp_path):
         assert drawn.read_bytes() == (folder / f"{name}.pdf").read_bytes()
 
 
+def test_with_nothing_to_play_the_report_stands(ossb, file, tmp_path, monkeypatch):
+    assert ossb("run", "tiny.toml", "--workers", 1) == 0
+    table = ossb.out.partition("\n\nwrote")[0]
+
+    def draw(*_):
+        raise AssertionError("drawn again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ossb.figures.experiment.draw_experiment", draw)
+        assert ossb("run", "tiny.toml", "--workers", 1) == 0
+    assert ossb.out.strip() == table.strip()
+    assert "nothing was missing" in ossb.err
+    (tmp_path / "results/tiny/regret.pdf").unlink()
+    assert ossb("run", "tiny.toml", "--workers", 1) == 0
+    assert (tmp_path / "results/tiny/regret.pdf").exists()
+    assert ossb("run", "tiny.toml", "trials=3", "--workers", 1) == 0
+    assert "3 trials" in ossb.out, "what is new is in the table"
+
+
 def test_the_same_command_again_plays_nothing(ossb, file):
     assert ossb("run", "tiny.toml", "--shard", "1/2", "--workers", 1) == 0
     assert "1/1 cells" in ossb.err

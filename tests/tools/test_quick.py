@@ -73,7 +73,6 @@ def test_of_this_repository_a_policy_has_its_own_tests_first():
     first, *others = quick.nearest_tests(["src/ossb/policies/mints.py"], ROOT)
     assert first == "tests/policies/test_mints.py"
     assert "tests/simulation/test_identity.py" in others
-    assert "tests/families/test_divergences.py" not in others
 
 
 SUITE = """

@@ -5,6 +5,7 @@ Every change is an event of the campaign's journal, and is answered once it is o
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Self
@@ -31,11 +32,12 @@ from ossb.campaigns.ledger import TOLD, VOIDED
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Storage, open_storage
 from ossb.campaigns.storage.base import NO_END
-from ossb.campaigns.telling import as_pairs, place_of, sorted_out, told_value
+from ossb.campaigns.telling import place_of, sorted_out, told_value
 from ossb.campaigns.timeline import timeline
 from ossb.campaigns.voiding import without
-from ossb.errors import InputError, OssbError
+from ossb.errors import InputError, NoCampaign, OssbError
 from ossb.fields import integer, number
+from ossb.pairs import as_pairs, id_of
 from ossb.structures.base import Instance
 from ossb.tally import Tally
 
@@ -91,6 +93,15 @@ class Campaign(Changes):
             if wanted is not None and store.last(name) == 0:
                 create(store, wanted, clock())
             campaign = cls(store, name, clock, owned=isinstance(storage, str))
+        except NoCampaign as error:
+            if isinstance(storage, str):
+                store.close()
+            raise error.with_advice("give an `instance` to create one") from None
+        except BaseException:
+            if isinstance(storage, str):
+                store.close()
+            raise
+        try:
             if wanted is not None:
                 check_same(campaign.definition, wanted)
         except BaseException:
@@ -180,18 +191,20 @@ class Campaign(Changes):
 
         return self._journal.change(decide)
 
-    def tell(self, id: str, observation: Any = None) -> str:
+    def tell(self, id: str | Decided, observation: Any = None) -> str:
         """Tell what a decision showed: ``recorded``, or ``same`` if it was told already.
 
-        A number; a list with one for each item for semi-bandit feedback; 1 if the first item of
-        a duel won, else 0.  A duel of an item with itself shows nothing: whatever is told of it
-        counts as a round, and nothing else.
+        The decision is given by its id, or as ``ask`` answered it.  The observation is a number;
+        a list with one for each item for semi-bandit feedback; 1 if the first item of a duel won,
+        else 0.  A duel of an item with itself shows nothing: whatever is told of it counts as a
+        round, and nothing else.
         """
         return self.tell_many([(id, observation)])[0]
 
-    def tell_many(self, tells: Iterable[tuple[str, Any]]) -> list[str]:
+    def tell_many(self, tells: Iterable[tuple[str | Decided, Any]]) -> list[str]:
         """Tell several, all or nothing."""
-        pairs = as_pairs(tells, "tells", "an id and an observation")
+        given = as_pairs(tells, "tells", "an id and an observation")
+        pairs = [(id_of(decision), observation) for decision, observation in given]
 
         def record(state: State) -> tuple[list[str], Future[None] | None]:
             statuses, fresh = sorted_out(state, pairs)
@@ -287,6 +300,9 @@ class Campaign(Changes):
             raise InputError("delta", "lie in (0, 1)", delta)
         if not 0 <= epsilon < math.inf:
             raise InputError("epsilon", "be non-negative", epsilon)
+        if delta >= 0.5:
+            said = f"a chance of {delta:g} to be wrong is asked for; did you mean {1 - delta:g}?"
+            warnings.warn(said, stacklevel=2)
         return looking.stopping(self._view(), delta, epsilon)
 
     def rates(self, gap: float = GAP) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from ossb.campaigns.rosters import extended, refuse_growth
 from ossb.campaigns.rows import Row
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict
-from ossb.campaigns.telling import as_pairs
 from ossb.errors import Closed as Closed
 from ossb.errors import InputError
 from ossb.fields import seen
+from ossb.pairs import as_rows
 
 LONGEST_SOURCE = 1000
 
@@ -105,7 +105,7 @@ class Changes:
         once
             Take in nothing if the newest event took in as many rows from the same ``source``.
         """
-        pairs = as_pairs(rows, "rows", "an arm and an observation")
+        pairs = as_rows(rows)
 
         def take_in(state: State) -> tuple[int, Future[None] | None]:
             self._check_stands(state, after)

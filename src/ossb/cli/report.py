@@ -1,9 +1,17 @@
 """``ossb report``: tables, figures and a page from an experiment's folder."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from ossb.experiments.ledger import Ledger
+
+
+OUTPUTS = ("report.html", "regret.pdf", "table.csv", "table.tex", "comparisons.csv")
+SAID = "table.txt"  # the tables as they were printed
+OF = ".report"  # what they were made from
 
 
 def report(
@@ -54,11 +62,36 @@ def write_report(
         with replacing(base / name) as aside:
             aside.write_text(content, encoding="utf-8")
         written.append(base / name)
-    typer.echo(tables.as_text(found))
+    said = tables.as_text(found)
     for group in results.groups:
-        said = tables.statement(tables.comparisons(results, group))
-        if said:
-            typer.echo(f"\n{group}: {said}")
+        compared = tables.statement(tables.comparisons(results, group))
+        said += f"\n\n{group}: {compared}" if compared else ""
+    for name, content in ((SAID, said), (OF, _digest(results.ledger))):
+        with replacing(base / name) as aside:
+            aside.write_text(content, encoding="utf-8")
+    typer.echo(said)
     typer.echo("")
     for path in written:
         typer.echo(f"wrote {path}")
+
+
+def standing_report(folder: str) -> str | None:
+    """The tables as text, where nothing was played since they and the page were written."""
+    from ossb.experiments.ledger import Ledger
+
+    base = Path(folder)
+    if not all((base / name).is_file() for name in (*OUTPUTS, SAID, OF)):
+        return None
+    if (base / OF).read_text(encoding="utf-8") != _digest(Ledger(folder)):
+        return None
+    return (base / SAID).read_text(encoding="utf-8")
+
+
+def _digest(ledger: "Ledger") -> str:
+    """Of all that a report is made from: the version, the definition and the cells."""
+    from hashlib import sha256
+    from importlib.metadata import version
+
+    cells = sorted({cell["part"] for cell in ledger.index()} & ledger.finished())
+    said = [version("ossb"), repr(ledger.experiment().to_dict()), *cells]
+    return sha256("\n".join(said).encode()).hexdigest()

@@ -56,8 +56,10 @@ def chosen_of(policies: Any) -> list[Chosen]:
         raise InputError("policies", "hold at least one policy", "none")
     taken: set[str] = set()
     for place, one in enumerate(found):
+        if isinstance(one.policy, str) and not one.label:
+            continue  # the same twice is the same
         title = one.label or _title(one)
-        if title in taken and not isinstance(one.policy, str):
+        if title in taken:
             must = f'be told apart: {{"name": …, "label": "…"}} beside another {title}'
             raise InputError(f"policies[{place}]", must)
         taken.add(title)
