@@ -1,6 +1,7 @@
 """Results of an experiment as frames and curves."""
 
 from functools import cached_property
+from importlib import import_module  # figures stand above, and load matplotlib
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,15 @@ class Results:
         if not frames:
             raise InputError("folder", "hold finished cells", str(self.ledger.folder))
         return polars.concat(frames)
+
+    def plot(self, group: str | None = None, **options: Any) -> Any:
+        """Draw mean regret of a group, the first by default; returns matplotlib axes.
+
+        Options: ``policies`` (labels, in the order wanted), ``labels`` (label → legend),
+        ``logarithmic`` (the bound as a slope), ``bound``, ``interval``, ``axes``, ``size``,
+        ``style``, ``title``, ``legend``: see ``ossb.figures.axes.plot``.
+        """
+        return import_module("ossb.figures.axes").plot_results(self, group, **options)
 
     def _repr_html_(self) -> str:
         from ossb.experiments.card import card

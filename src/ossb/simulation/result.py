@@ -1,6 +1,7 @@
 """What a simulation found."""
 
 from dataclasses import dataclass
+from importlib import import_module  # figures stand above, and load matplotlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,6 +189,15 @@ class SimulationResult:
             least = f"{limit.least:.6g}, T*(θ) = {limit.characteristic_time:.6g}"
             lines.append(f"least mean of any such test: T* kl(δ, 1 − δ) = {least}")
         return lines
+
+    def plot(self, **options: Any) -> Any:
+        """Draw mean regret over rounds; returns matplotlib axes.
+
+        Options: ``policies`` (labels, in the order wanted), ``labels`` (label → legend),
+        ``logarithmic`` (the bound as a slope), ``bound``, ``interval``, ``axes``, ``size``,
+        ``style``, ``title``, ``legend``: see ``ossb.figures.axes.plot``.
+        """
+        return import_module("ossb.figures.axes").plot_simulation(self, **options)
 
     def _repr_html_(self) -> str:
         from ossb.simulation.card import card
