@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help install test quick boundscheck check coverage uncovered figure bench reliability regret docs gallery release-check clean
+.PHONY: help install test quick boundscheck check coverage uncovered figure bench reliability regret docs gallery picture release-check clean
 
 help:
 	@echo "make figure   run the main job, ending in a figure and a table"
@@ -21,6 +21,7 @@ help:
 	@echo "make check    style, types and layers only"
 	@echo "make docs     the documentation site, in site/; warnings are errors"
 	@echo "make gallery  run the bundled experiments and write their pages (hours; ONLY=name for one)"
+	@echo "make picture  draw the README's pictures (the second needs Chromium)"
 	@echo "make release-check  build the wheel and run the quick start from it, outside the repository"
 	@echo "make clean    remove the environment and what was built"
 
@@ -78,6 +79,10 @@ docs: install
 
 gallery: install
 	$(BIN)/python tools/gallery.py $(ONLY)
+
+picture: install
+	$(BIN)/python tools/readme_picture.py
+	$(BIN)/python tools/page_picture.py
 
 release-check: install
 	$(BIN)/python tools/release_check.py

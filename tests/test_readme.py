@@ -8,6 +8,7 @@ import pytest
 
 from cli_runner import Runner
 from ossb.structures import STRUCTURES
+from readme_picture import draw, played
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -34,14 +35,28 @@ def printed_by(program, capsys):
 
 
 def test_the_bound_is_what_it_says(capsys):
-    printed = printed_by(blocks("python")[0], capsys).split()
+    printed = printed_by(blocks("python")[1], capsys).split()
     assert float(printed[0]) == pytest.approx(8.0, rel=1e-6)
     assert printed[-1] == "True"
 
 
-def test_the_simulation_prints_its_table(capsys):
-    printed = printed_by(blocks("python")[1], capsys)
-    assert all(name in printed for name in ("hgl", "ossb", "kl-ucb", "lower bound"))
+def test_the_first_lines_print_what_is_shown(capsys):
+    assert printed_by(blocks("python")[0], capsys) == blocks("text")[0]
+
+
+def test_the_pictures_say_what_was_played():
+    found = re.search(
+        r"hgl, .+ loses (\d+), Thompson sampling (\d+), KL-UCB (\d+), UCB1 (\d+)", README
+    )
+    result = played()
+    for number, name in zip(found.groups(), ("hgl", "thompson", "kl-ucb", "ucb1"), strict=True):
+        assert int(number) == round(result[name].regret.mean()), name
+    axes = draw(result).axes
+    assert len(axes[0].lines) == 4
+    assert len(axes[1].lines) == 2
+    for name in ("readme.png", "page.png"):
+        assert f"](docs/{name})" in README
+        assert 20_000 < (ROOT / "docs" / name).stat().st_size < 100_000
 
 
 def test_the_campaign_answers(folder, capsys):
