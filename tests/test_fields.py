@@ -21,7 +21,7 @@ def test_numbers():
     assert math.copysign(1.0, fields.number(-0.0, "x")) == -1.0
     refused("`x` must be a number, got True", fields.number, True, "x")
     refused("`x` must be a number, got np.True_", fields.number, np.bool_(True), "x")
-    refused("`x` must be a number, got 0.5", fields.number, "0.5", "x")
+    refused("`x` must be a number, got '0.5'", fields.number, "0.5", "x")
     refused("`x` must be a number, got None", fields.number, None, "x")
     refused("`x` must be finite, got nan", fields.number, math.nan, "x")
     refused("`x` must be finite, got -inf", fields.number, -math.inf, "x")
