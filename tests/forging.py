@@ -13,6 +13,8 @@ import math
 import numpy as np
 
 from ossb import certificates
+from ossb.errors import InputError
+from ossb.graves_lai.cost import SAMPLES
 from ossb.graves_lai.proof import prove
 from ossb.instances import from_dict
 from ossb.structures import bound
@@ -127,6 +129,21 @@ COSTS = {
 }
 PRICED = {f"{name.strip()}, cost {cost}": (name.strip(), cost) for name, cost in COSTS.items()}
 CASES = (*WRITTEN, *IN_PYTHON, *PRICED)
+
+
+def _sampled():
+    """Every other case of which the characteristic time is known."""
+    for name, keys in WRITTEN.items():
+        try:
+            from_dict(keys).priced(SAMPLES)
+        except InputError:
+            continue
+        if f"{name}, cost samples" not in PRICED:
+            yield f"{name}, cost samples", (name, "samples")
+
+
+SAMPLED = dict(_sampled())
+EVERY = (*CASES, *SAMPLED)
 DESCRIBED = 1e-8  # such sets are described to a precision
 
 
@@ -156,7 +173,7 @@ HUGE = (1e300, 1e200, 1e20, 1e13, 1e-13, 1e-20, 1e-200, 1e-300, 5e-324, 1.0, 2.0
 
 def honest(name):
     """The right certificate of a case, as a file holds it, and the interval that holds C."""
-    name, cost = PRICED.get(name, (name, "regret"))
+    name, cost = (PRICED | SAMPLED).get(name, (name, "regret"))
     written = name in WRITTEN
     answer = bound(from_dict(WRITTEN[name]) if written else in_python(name), cost=cost)
     entry = {"instance": WRITTEN.get(name, name), **certificates.claims(answer)}
