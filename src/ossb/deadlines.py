@@ -1,33 +1,59 @@
 """Work that somebody waits for, and for how long.
 
 Who hands work to a thread says until when its answer is wanted, and by whom; loops that may run
-long call ``check`` once in a while, and end there when nobody wants the answer any more.
+long call ``check`` once in a while, and end there when nobody wants the answer any more.  Kernels
+that run interpreted do so at every call, once one thread looks after the clocks of all and has
+found some of them over.  Compiled code is stopped by a number in its work arrays, ``Stop``, which
+that thread writes.  Solvers that are not ours are told how long they may take.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from ossb.errors import OutOfTime as OutOfTime
 
+EVERY = 0.1  # seconds between looks at the clocks of all
+WORK, REST = 0.002, 0.002  # seconds that long work goes on for, and lets others go before it
+
 _local = threading.local()
-_at_work: set[int] = set()  # threads whose work somebody waits for
+_limits: dict[int, "Limit"] = {}  # by thread
+_stops: dict[int, list["Stop"]] = {}  # by thread
+_watch = threading.Lock()
+_watched = False
+over = False  # whether the time of some thread is: a hint to call ``check``
+
+Limit = tuple[float, Callable[[], bool]]
+
+
+class Stop(NamedTuple):
+    """Where a compiled loop looks whether it shall end, and what it finds there if so."""
+
+    array: Any
+    place: int
+    word: int
 
 
 @contextmanager
 def wanted(until: float, abandoned: Callable[[], bool]) -> Iterator[None]:
     """What this thread does is wanted until a moment of the monotonic clock, or until abandoned."""
-    before = getattr(_local, "limit", None)
-    _local.limit = (until, abandoned)
+    if not _watched:
+        _begin_to_watch()
+    before, thread = getattr(_local, "limit", None), threading.get_ident()
+    limit = until, abandoned
     _local.until = time.monotonic() + WORK
-    _at_work.add(threading.get_ident())
+    _local.limit = _limits[thread] = limit
     try:
         yield
     finally:
         _local.limit = before
         if before is None:
-            _at_work.discard(threading.get_ident())
+            _limits.pop(thread, None)
+        else:
+            _limits[thread] = before
 
 
 def check() -> None:
@@ -42,18 +68,94 @@ def check() -> None:
         raise OutOfTime("there is not enough time for this: ask for less at once, or again later")
 
 
-WORK, REST = 0.002, 0.002  # seconds that long work goes on for, and lets others go before it
-
-
 def breathe() -> None:
     """Let other threads go first once in a while, where long work and others are wanted at once.
 
     Threads take turns at the interpreter by themselves, but whoever has waited for a lock, a disk
     or a client needs several turns, and is behind work that never waits at each of them.
     """
-    if len(_at_work) < 2 or getattr(_local, "limit", None) is None:
+    if len(_limits) < 2 or getattr(_local, "limit", None) is None:
         return
     now = time.monotonic()
     if now > _local.until:
         time.sleep(REST)
         _local.until = time.monotonic() + WORK
+
+
+def left() -> float:
+    """Seconds until what this thread does is not wanted any more; infinite without a limit."""
+    limit = getattr(_local, "limit", None)
+    return math.inf if limit is None else float(limit[0] - time.monotonic())
+
+
+def is_limited() -> bool:
+    """Whether somebody waits for what this thread does, and for so long only."""
+    return getattr(_local, "limit", None) is not None
+
+
+@contextmanager
+def stopping(stops: list[Stop]) -> Iterator[None]:
+    """Compiled loops that look there end with this thread's time; ``OutOfTime`` if they did.
+
+    What they were at is of no more use then.
+    """
+    if not stops or not is_limited():
+        yield
+        return
+    thread = threading.get_ident()
+    _stops[thread] = stops
+    try:
+        yield
+    finally:
+        _stops.pop(thread, None)
+    check()
+
+
+@contextmanager
+def no_longer(seconds: float) -> Iterator[None]:
+    """The same with at most so many seconds, where there is a limit at all or not."""
+    _, abandoned = getattr(_local, "limit", None) or (math.inf, _never)
+    with wanted(time.monotonic() + min(seconds, left()), abandoned):
+        yield
+
+
+def _never() -> bool:
+    return False
+
+
+@contextmanager
+def holding(lock: Any) -> Iterator[None]:
+    """Hold a lock; who waits for it looks whether that is still wanted."""
+    if is_limited():
+        while not lock.acquire(timeout=EVERY):
+            check()
+    else:
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _begin_to_watch() -> None:
+    global _watched
+    with _watch:
+        if not _watched:
+            threading.Thread(target=_look_after, name="ossb-deadlines", daemon=True).start()
+            _watched = True
+
+
+def _look_after() -> None:
+    global over
+    while True:
+        time.sleep(EVERY)
+        now = time.monotonic()
+        late = [
+            thread
+            for thread, (until, abandoned) in list(_limits.items())
+            if until < now or abandoned()
+        ]
+        over = bool(late)
+        for thread in late:
+            for stop in _stops.get(thread, ()):
+                stop.array[stop.place] = stop.word

@@ -27,6 +27,8 @@ _LARGEST = 2**62  # an index of a table with more entries than any machine holds
 
 def number(value: Any, field: str) -> float:
     """A finite number: no string, no boolean, no NaN."""
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
         raise InputError(field, "be a number", _quoted(value))
     try:
@@ -48,6 +50,8 @@ def _quoted(value: Any) -> Any:
 
 def integer(value: Any, field: str, least: int = 0) -> int:
     """A whole number not below ``least`` that an index can hold."""
+    if type(value) is int and least <= value <= _LARGEST:
+        return value
     truth = isinstance(value, bool | np.bool_)
     if truth or isinstance(value, np.timedelta64) or not isinstance(value, int | np.integer):
         raise InputError(field, "be a whole number", _quoted(value))

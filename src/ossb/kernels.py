@@ -20,6 +20,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
+from ossb import deadlines
 from ossb.quick import Quick
 
 P = ParamSpec("P")
@@ -49,6 +50,8 @@ class Kernel(Generic[P, R]):
         self.allocates = allocates
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        if deadlines.over:
+            deadlines.check()
         return self.function(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -72,7 +75,7 @@ class Kernel(Generic[P, R]):
 
     def run_as(self, compiled: bool | None) -> Callable[P, R]:
         """How to call it: compiled, interpreted, or (None) whichever is quicker by now."""
-        if compiled is None:
+        if compiled is None or (compiled and deadlines.is_limited()):  # who waits does not compile
             quick: Any = self.quick
             return quick
         return self.compiled if compiled else self.function

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from ossb.deadlines import is_limited
+
 WORTH = 0.1  # seconds interpreted, or known to lie ahead, from which on compiled code is looked for
 HOPELESS = 60.0  # seconds interpreted from which on it is compiled here, where nothing else helped
 LEAVING = 5.0  # seconds that a process at its end waits for a thread that is loading code
@@ -53,9 +55,10 @@ class Quick:
         if progress.stage == READY:
             return self._kernel.compiled(*args)
         started = time.perf_counter()
-        answer = self._kernel.function(*args)
-        progress.spent += time.perf_counter() - started
-        return answer
+        try:
+            return self._kernel.function(*args)
+        finally:
+            progress.spent += time.perf_counter() - started
 
     def expect(self, seconds: float, *args: Any) -> bool:
         """Look for compiled code at once, as so many seconds lie ahead; whether it is at hand.
@@ -63,6 +66,8 @@ class Quick:
         This waits for code to be loaded, and for no compiler.
         """
         progress = self._progress(args)
+        if is_limited():  # who waits for an answer does not wait for code
+            return progress.stage == READY
         if progress.stage == INTERPRETED and seconds > WORTH * progress.worth:
             progress.stage = LOOKING
             self._look(progress, args)
@@ -88,7 +93,7 @@ class Quick:
                     self._look(progress, args)
                 else:
                     aside(lambda: self._look(progress, args))
-            elif progress.stage == MISSING and progress.spent > HOPELESS:
+            elif progress.stage == MISSING and progress.spent > HOPELESS and not is_limited():
                 progress.stage = READY  # this call compiles
 
     def _look(self, progress: Progress, args: tuple[Any, ...]) -> None:

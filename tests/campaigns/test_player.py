@@ -36,7 +36,7 @@ def player_of(campaign):
 def test_a_slow_policy_is_compiled_aside_and_decides_the_same(monkeypatch, clock):
     plain = Campaign.open("memory://", "c", instance=INSTANCE, clock=clock)
     play(plain, 30)
-    monkeypatch.setattr(player_module, "PATIENCE", 2)
+    monkeypatch.setattr(player_module, "WORTH", 1e-9)
     monkeypatch.setattr(player_module, "SLOW", -1.0)
     campaign = Campaign.open("memory://", "c", instance=INSTANCE, clock=clock)
     rng = np.random.default_rng(0)
@@ -53,7 +53,7 @@ def test_a_slow_policy_is_compiled_aside_and_decides_the_same(monkeypatch, clock
 
 def test_without_a_compiler_it_goes_on_as_before(monkeypatch, clock):
     tries = []
-    monkeypatch.setattr(player_module, "PATIENCE", 2)
+    monkeypatch.setattr(player_module, "WORTH", 1e-9)
     monkeypatch.setattr(player_module, "SLOW", -1.0)
     monkeypatch.setattr(player_module, "compile_aside", lambda *keys: tries.append(keys))
     monkeypatch.setattr(type(choose), "is_compiled", lambda self, *arguments: False)

@@ -9,7 +9,7 @@ from service_calls import BODY, Local
 
 @pytest.fixture(autouse=True)
 def no_compiler(monkeypatch):
-    monkeypatch.setattr("ossb.campaigns.player.PATIENCE", 10**9)
+    monkeypatch.setattr("ossb.campaigns.player.WORTH", 10**9)
 
 
 @pytest.fixture

@@ -5,11 +5,17 @@ import threading
 import time
 
 import httpx
+import numpy as np
 import pytest
 
 from ossb import deadlines
-from ossb.campaigns import open_storage
-from ossb.deadlines import OutOfTime
+from ossb.campaigns import Campaign, open_storage
+from ossb.campaigns.player import Player
+from ossb.campaigns.snapshots import fingerprint
+from ossb.deadlines import OutOfTime, Stop
+from ossb.graves_lai.linear.solution import solve as solve_linear
+from ossb.graves_lai.linprog import solve_lp
+from ossb.kernels import kernel
 from ossb.service.app import CallLimits, Service
 from ossb.service.lanes import Lanes
 from ossb.service.threads import Threads
@@ -39,6 +45,155 @@ def test_nobody_checks_where_nobody_waits():
         deadlines.check()
     with pytest.raises(OutOfTime, match="not enough time"), deadlines.wanted(0.0, lambda: False):
         deadlines.check()
+
+
+def test_interpreted_kernels_end_with_their_time():
+    """At their calls, and only in the thread whose time is over."""
+
+    @kernel
+    def nothing() -> int:
+        return 1
+
+    def go_on():
+        began = time.monotonic()
+        while time.monotonic() < began + LONG:
+            nothing()
+
+    with deadlines.wanted(time.monotonic() + 0.05, lambda: False), pytest.raises(OutOfTime):
+        go_on()
+    gone = threading.Event()
+    gone.set()
+    with deadlines.wanted(time.monotonic() + LONG, gone.is_set), pytest.raises(OutOfTime):
+        go_on()
+    assert nothing() == 1
+
+
+def test_a_fold_is_never_left_half(storage_url, monkeypatch):
+    """Nor are means that were lent to a decision kept, whatever ends it."""
+    with Campaign.open(storage_url, "c", instance=BODY["instance"], policy="hgl") as campaign:
+        monkeypatch.setattr(deadlines, "over", True)
+        monkeypatch.setattr(deadlines, "check", late)
+        campaign.tell(ask_of(campaign, monkeypatch).id, 1.0)
+        first = ask_of(campaign, monkeypatch)
+        with pytest.raises(OutOfTime):
+            campaign.ask()
+        campaign.tell(first.id, 0.0)
+        with campaign._journal.look() as state:
+            before = fingerprint(state)
+        again = Campaign(campaign._storage, "c")
+        with again._journal.look() as state:
+            assert fingerprint(state) == before
+
+
+def late():
+    raise OutOfTime("it is late")
+
+
+def ask_of(campaign, monkeypatch):
+    """A decision in time, among what is late."""
+    with monkeypatch.context() as patch:
+        patch.setattr(deadlines, "check", lambda: None)
+        return campaign.ask()[0]
+
+
+def test_compiled_loops_are_told_to_end():
+    flags = [0, 0]
+
+    def go_on():
+        with deadlines.stopping([Stop(flags, 1, -1)]):
+            while flags[1] == 0:  # as a loop that never looks at a clock
+                time.sleep(0.01)
+
+    with deadlines.wanted(time.monotonic() + 0.05, lambda: False), pytest.raises(OutOfTime):
+        go_on()
+    assert flags == [0, -1]
+    with deadlines.stopping([Stop(flags, 0, 1)]):
+        pass
+    assert flags[0] == 0
+
+
+def test_linear_programs_have_the_time_that_is_left():
+    rng = np.random.default_rng(0)
+    with deadlines.wanted(0.0, lambda: False), pytest.raises(OutOfTime):
+        solve_lp(rng.uniform(1, 2, 50), rng.uniform(0, 1, (50, 50)), 1.0)
+    assert solve_lp(rng.uniform(1, 2, 50), rng.uniform(0, 1, (50, 50)), 1.0).status == "optimal"
+
+
+def test_a_solver_of_ours_that_is_stopped_says_nothing():
+    rng = np.random.default_rng(0)
+    arms = rng.normal(size=(60, 4))
+    phi = rng.normal(size=4)
+    means = arms @ phi
+    gaps = means.max() - means
+    best = int(means.argmax())
+    with deadlines.wanted(0.0, lambda: False), pytest.raises(OutOfTime):
+        solve_linear(arms, best, gaps, gaps, compiled=False)
+
+
+SLOW = {
+    **BODY,
+    "name": "slow",
+    "instance": {"structure": "classical", "sigma": 1.0, "n_arms": 64, "observation": "gaussian"},
+    "policy": "thompson",
+}
+
+
+def test_a_campaign_whose_asks_take_too_long_is_refused(hurried, monkeypatch):
+    """With what an ask took, and how many arms would fit; nothing is entered."""
+    select = Player.select
+
+    def by_arms(self, tally, *others):
+        began = time.monotonic()
+        while time.monotonic() < began + 0.01 * tally.plays.size:
+            deadlines.check()
+        return select(self, tally, *others)
+
+    monkeypatch.setattr(Player, "select", by_arms)
+    monkeypatch.setattr("ossb.campaigns.rehearsal.choose", lambda *given: None)
+    monkeypatch.setattr(Player, "compile_beside", lambda self: None)
+    monkeypatch.setattr(Player, "take_compiled", lambda self: False)
+    answer = hurried.post("/v1/campaigns", SLOW)
+    if answer.status_code == 503:  # a busy machine: nothing was refused, and nothing entered
+        assert hurried.get("/v1/campaigns/slow").status_code == 404
+        return
+    assert answer.status_code == 400
+    error = answer.json()["error"]
+    assert error["field"] == "instance"
+    assert "within 0.2 s" in error["message"]
+    assert "of its 64 would fit" in error["message"] or "less would fit" in error["message"]
+    assert hurried.get("/v1/campaigns/slow").status_code == 404
+
+
+def test_what_a_call_had_no_time_for_is_worked_out_once(storage_url, monkeypatch):
+    """For who looks next; the answer meanwhile says that it is left out."""
+    local = Local(Service(open_storage(storage_url), limits=CallLimits(2.0, 0.4)))
+    local.post("/v1/campaigns", BODY)
+    local.post("/v1/campaigns/first/ask", {})  # another state than was shown
+    done = []
+    from ossb.service import registry
+
+    summary_at = registry.summary_at
+
+    def slowly(moment, delta):
+        if threading.current_thread().name.startswith("ossb-request") and not done:
+            began = time.monotonic()
+            while time.monotonic() < began + 1.0:
+                deadlines.check()
+        done.append(moment.digest)
+        return summary_at(moment, delta)
+
+    monkeypatch.setattr(registry, "summary_at", slowly)
+    first = local.get("/v1/campaigns/first").json()
+    assert "takes longer" in first["rates"]["reason"]
+    until = time.monotonic() + LONG
+    while not done and time.monotonic() < until:
+        time.sleep(0.02)
+    while local.service.registry._later and time.monotonic() < until:
+        time.sleep(0.02)
+    second = local.get("/v1/campaigns/first").json()
+    assert "takes longer" not in str(second["rates"].get("reason"))
+    assert len(done) == 1
+    local.close()
 
 
 def test_an_ask_for_too_much_ends_in_time_and_leaves_nothing(hurried, monkeypatch):

@@ -59,8 +59,9 @@ class Learner:
         self._player = Player(self.instance, self._chosen, sorted(self.retired))
         if self._compiled:
             self._player.compile()
-        self._memory = self._player.policy.start()
+        self._memory = self._player.bind(self._player.start())
         self.shown: list[list[int]] = self.instance.showing()
+        self._family = self.instance.observed_family
 
     def _fresh_tally(self) -> Tally:
         n_components = 1 + max(max(shown, default=-1) for shown in self.shown)
@@ -82,7 +83,7 @@ class Learner:
             if len(wanted) < len(self.shown) - len(self.retired):
                 left_out = sorted(set(range(len(self.shown))) - wanted)
                 player = Player(self.instance, self._chosen, left_out)
-                memory = player.policy.start()
+                memory = player.bind(player.start())
         self._last = player.select(self.tally, memory, self._rng)
         return self._last.arm
 
@@ -92,7 +93,7 @@ class Learner:
         shown = self.shown[place]
         if len(values) != len(shown):
             raise InputError("observation", f"hold {counted(len(shown), 'number')}", list(values))
-        family = self.instance.observed_family
+        family = self._family
         read = [number(value, "observation") for value in values]
         for value in read:
             if not family.covers(value):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ossb.arm_sets.table import ArmTable, RenamedTable
+from ossb.deadlines import Stop
 
 Table = ArmTable | RenamedTable | None
 WORD = 8  # bytes
@@ -51,6 +52,15 @@ def leaves(memory: Any) -> Iterator[np.ndarray]:
             yield from leaves(part)
     elif not isinstance(memory, int | float | np.number | ArmTable):
         raise TypeError(f"a memory holds arrays and constants, got {type(memory).__name__}")
+
+
+def stops(memory: Any) -> Iterator[Stop]:
+    """Where the compiled loops of solvers in a memory look whether they shall end."""
+    if isinstance(memory, tuple):
+        if hasattr(memory, "stop"):
+            yield memory.stop
+        for part in memory:
+            yield from stops(part)
 
 
 def rebuilt(template: Any, arrays: Sequence[np.ndarray], table: Table = None) -> Any | None:
@@ -119,11 +129,13 @@ def difference(words: np.ndarray, places: np.ndarray, before: np.ndarray) -> str
     Deflated: how wide a gap is written, the gaps between places, and the bits that differ, all
     first bytes first, then all second ones: numbers that moved a little share their upper bytes.
     """
-    gaps = np.diff(places, prepend=-1) - 1
-    width = next(width for width in (1, 2, 4, 8) if gaps.max() < 1 << 8 * width - 1)
+    gaps = places.copy()
+    gaps[1:] -= places[:-1] + 1
+    largest = int(gaps.max())
+    width = 1 if largest < 1 << 8 else 2 if largest < 1 << 16 else 4
     bits = (words[places] ^ before[places]).astype("<u8").view(np.uint8).reshape(-1, WORD)
     content = bytes([width]) + gaps.astype(f"<u{width}").tobytes() + bits.T.tobytes()
-    return base64.b64encode(_deflated(content)).decode()
+    return base64.b64encode(zlib.compress(content, wbits=RAW)).decode()
 
 
 def differ(words: np.ndarray, text: str) -> None:
@@ -134,11 +146,6 @@ def differ(words: np.ndarray, text: str) -> None:
     gaps = np.frombuffer(content, f"<u{width}", count, 1).astype(np.int64)
     bits = np.frombuffer(content, np.uint8, offset=1 + count * width).reshape(WORD, count)
     words[np.cumsum(gaps + 1) - 1] ^= np.ascontiguousarray(bits.T).view("<u8").reshape(-1)
-
-
-def _deflated(content: bytes) -> bytes:
-    deflating = zlib.compressobj(6, zlib.DEFLATED, RAW)
-    return deflating.compress(content) + deflating.flush()
 
 
 def packed(arrays: Sequence[np.ndarray]) -> list[list[Any]]:

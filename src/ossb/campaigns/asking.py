@@ -72,7 +72,7 @@ def choose(
     if before is not None:
         state.mark = Mark(state.repeats[-1].digest, before)
     chosen: list[list[int]] = []
-    started = time.thread_time()
+    started = time.perf_counter()
     try:
         for _ in range(n):
             deadlines.check()
@@ -85,7 +85,7 @@ def choose(
             raise
         state.take_back(chosen, soonest)
         raise Undone(str(late)) from None
-    state.labour += time.thread_time() - started
+    state.labour += time.perf_counter() - started
     content: dict[str, Any] = {"expires": expires, "decisions": chosen}
     if table is not None and len(table.arms) > met:
         content["met"] = [list(arm) for arm in table.arms[met:]]
@@ -94,7 +94,7 @@ def choose(
     if usual or aside in state.asides:
         content |= change_of(state, live, held, before)
     if usual:
-        state.live = live._replace(fresh=False)
+        state.live = live._replace(fresh=False) if live.fresh else live
     after = arrays.rng_state(state.rng)
     if after != state.stream:
         content["rng"] = after

@@ -72,8 +72,16 @@ def definition(
     }
 
 
-def create(storage: Storage, wanted: dict[str, Any], now: float) -> bool:
-    """Enter a new campaign; False where one of this name was entered meanwhile."""
+def create(
+    storage: Storage, wanted: dict[str, Any], now: float, seconds: float | None = None
+) -> bool:
+    """Enter a new campaign; False where one of this name was entered meanwhile.
+
+    Parameters
+    ----------
+    seconds
+        What an ask may take, where it is not for as long as it likes.
+    """
     known: Any = from_dict(wanted["instance"])
     seen(wanted["name"], "name", LONGEST_NAME)
     check_names(known, "instance.")
@@ -88,7 +96,7 @@ def create(storage: Storage, wanted: dict[str, Any], now: float) -> bool:
         **origin(),
     }
     event = chained(GENESIS, 1, "created", now, content)
-    rehearse(event, player)
+    rehearse(event, player, seconds)
     try:
         storage.append(wanted["name"], [event]).result()
     except Conflict:

@@ -28,6 +28,7 @@ KINDS = (
     "closed",
 )
 GENESIS = "0" * 64
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 class Event(NamedTuple):
@@ -47,7 +48,7 @@ class Event(NamedTuple):
 
 def chained(previous: str, number: int, kind: str, time: float, content: dict[str, Any]) -> Event:
     """The event that follows the one with digest ``previous``."""
-    body = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    body = _ENCODER.encode(content)
     try:
         return Event(number, kind, time, body, digest(previous, number, kind, time, body))
     except UnicodeEncodeError:

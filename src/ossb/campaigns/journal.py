@@ -18,6 +18,7 @@ from ossb.campaigns.origin import origin
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict, Corrupt, Storage, Unavailable
 from ossb.campaigns.storage.base import NO_END
+from ossb.deadlines import holding
 from ossb.errors import NoCampaign as NoCampaign
 from ossb.errors import OssbError
 from ossb.errors import Unknown as Unknown
@@ -66,7 +67,7 @@ class Journal:
     @contextmanager
     def look(self) -> Iterator[State]:
         """The state as it stands, nobody changing it meanwhile."""
-        with self._lock:
+        with holding(self._lock):
             self._refresh()
             yield self._state
 
@@ -93,7 +94,7 @@ class Journal:
     @contextmanager
     def on_disk(self) -> Iterator[State]:
         """The state with nothing on its way that another server's event may come before."""
-        with self._lock:
+        with holding(self._lock):
             if self._storage.shared:
                 self.settle()
             self._refresh()
@@ -128,7 +129,7 @@ class Journal:
         again where another server came first.
         """
         for attempt in range(ATTEMPTS):
-            with self._lock:
+            with holding(self._lock):
                 answer, waiting = self._made(make)
                 loads = self._loads
             if waiting is None:
@@ -154,7 +155,7 @@ class Journal:
             event = chained(after, state.number + 1, kind, now, {**content, **origin()})
             touched = True
             if folded:
-                state.take_up(event.digest, content)
+                state.take_up(event.digest, content, state.live)
                 state.number, state.digest = event.number, event.digest
             else:
                 state.fold(event)

@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from ossb import deadlines
 from ossb.arm_sets.table import ArmTable, RenamedTable
 from ossb.campaigns import arrays
 from ossb.campaigns.rosters import is_described, restricted
+from ossb.deadlines import OutOfTime
 from ossb.errors import PolicyError, brief
 from ossb.graves_lai.generic.way import WAY
 from ossb.kernels import kernel
@@ -25,10 +27,11 @@ from ossb.policies import POLICIES
 from ossb.policies import policy as make_policy
 from ossb.policies.checked import failed, fresh_memory, member, round_of, whole, within
 from ossb.records import can_compile
-from ossb.tally import Decision, Tally, empty_tally, lend_means, take_back_means
+from ossb.tally import PHASES, Decision, Tally, empty_tally, lend_means, take_back_means
 
 SLOW = 2e-3  # seconds of an interpreted step from which on compiling is worth it
-PATIENCE = 20  # slow steps before that
+WORTH = 2.0  # seconds of interpreted steps, about what loading the compiler takes, and after which
+# it is worth it; a slow step counts ten times, as somebody waits for it
 REHEARSED = 5  # steps tried before anybody asks
 COMPILER = threading.Lock()  # one at a time: a service that starts again may want dozens
 
@@ -72,7 +75,9 @@ class Player:
         self._template = fresh_memory(self.policy, self._name)
         self._compiles = can_compile(self.policy)
         self._step: Any = choose
-        self._slow_steps = 0
+        self._entry: Any = choose  # the same, of known types
+        self._stops: tuple[Any, list[deadlines.Stop]] = (None, [])
+        self._steps_cost = 0.0  # seconds of interpreted steps
         self._compiling: threading.Thread | None = None
 
     def start(self) -> list[np.ndarray]:
@@ -113,28 +118,43 @@ class Player:
     ) -> Decision:
         """The next arm, by its position among all arms, or in the table of those met."""
         seen = self.view(tally)
-        round, met = round_of(tally), 0 if table is None else len(table.arms)
-        self._look_for_compiled()
-        started = time.thread_time()
-        missing = bool(seen.pending.any()) and not seen.counts.all()
-        lent = missing and lend_means(seen)
+        met = 0 if table is None else len(table.arms)
+        if self._compiling is None and self._steps_cost >= WORTH:
+            self._get_compiled()
+        lent = np.count_nonzero(seen.pending) and not seen.counts.all() and lend_means(seen)
+        interpreted = self._step is choose
+        started = time.perf_counter() if interpreted else 0.0
         try:
-            with WAY.aside():  # no ask waits for a compiler
-                decision = self._step(self.policy, seen, memory, rng)
+            if not interpreted:
+                if not deadlines.is_limited():
+                    decision = self._entry(self.policy, seen, memory, rng)
+                else:
+                    with deadlines.stopping(self._stops_of(memory)):
+                        decision = self._entry(self.policy, seen, memory, rng)
+            elif self._compiles:
+                decision = self.policy.select(seen, memory, rng)
+            else:
+                with WAY.aside():  # no ask waits for a compiler
+                    decision = self.policy.select(seen, memory, rng)
+        except OutOfTime:
+            raise
         except Exception as error:
             raise failed(error, self._name, tally) from error
         finally:
             if lent:
-                take_back_means(seen)
-        if self._step is choose and time.thread_time() - started > SLOW:
-            self._slow_steps += 1
+                take_back_means.function(seen)  # also where the time is over: no look at the clock
+        if interpreted:
+            took = time.perf_counter() - started
+            self._steps_cost += took if took < SLOW else 10.0 * took
         decision = whole(decision, self._name, tally)
         if table is not None:
+            round = round_of(tally)
             within(decision, len(table.arms), self._name, round)
             for place in (*range(met, len(table.arms)), decision.arm):
                 self._refuse_strange(table.arms[place], round)
             return decision
-        within(decision, seen.plays.size, self._name, round)
+        if not (0 <= decision.arm < seen.plays.size and 0 <= decision.phase < len(PHASES)):
+            within(decision, seen.plays.size, self._name, round_of(tally))
         return decision if self.whole else Decision(int(self.arms[decision.arm]), decision.phase)
 
     def _refuse_strange(self, arm: Any, round: int) -> None:
@@ -168,15 +188,15 @@ class Player:
         slow = False
         for _ in range(REHEARSED):
             tally.means[:] = sign * rng.uniform(0.2, 0.8, tally.means.size)
-            started = time.thread_time()
+            started = time.perf_counter()
             try:
                 with WAY.aside():
                     choose(policy, tally, memory, rng)
             except Exception:  # made-up means say nothing about the policy at play
                 break
-            slow = slow or time.thread_time() - started > SLOW
+            slow = slow or time.perf_counter() - started > SLOW
         if slow:
-            self._compile_beside()
+            self.compile_beside()
         else:
             self._compiling = None  # steps at play may still turn out slow
 
@@ -190,29 +210,50 @@ class Player:
         else:
             WAY.compile()
 
-    def _look_for_compiled(self) -> None:
+    def _get_compiled(self) -> None:
         """Get compiled code, beside the asks: importing the compiler alone takes a second.
 
         Policies on arms that are not listed ask an oracle, and stay interpreted.
         """
         if self.described:
             return
-        if self._compiling is None and self._slow_steps >= PATIENCE:
-            self._compiling = threading.Thread(target=self._compile_beside, daemon=True)
+        if self._compiling is None:
+            self._compiling = threading.Thread(target=self.compile_beside, daemon=True)
             self._compiling.start()
 
-    def _compile_beside(self) -> None:
+    def compile_beside(self) -> None:
+        """Compile in another process unless that is done; take what it made."""
         with COMPILER:
             if not self._is_cached():
                 compile_aside(self.instance.to_dict(), self._chosen)
-        if self._is_cached():  # otherwise no compiler, no cache: go on as before
+        self.take_compiled()  # where there is no compiler, or no cache, it goes on as before
+
+    def take_compiled(self) -> bool:
+        """Take compiled code if it is in the cache; whether it was."""
+        if self._is_cached():
             self.compile()
+            return True
+        return False
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether its steps are run compiled."""
+        return self._step is not choose or WAY.compiled
 
     def _is_cached(self) -> bool:
         return choose.is_compiled(*self._first_step()) if self._compiles else WAY.is_cached()
 
+    def _stops_of(self, memory: Any) -> list[deadlines.Stop]:
+        """Where the loops of a memory's solvers look, found once for each memory."""
+        if self._stops[0] is not memory:
+            self._stops = memory, list(arrays.stops(memory))
+        return self._stops[1]
+
     def _step_as(self, step: Any) -> None:
-        step(*self._first_step())
+        first = self._first_step()
+        step(*first)
+        # what the types are, which never changes here, would else be found out at each call
+        self._entry = step.overloads[choose.signature(*first)].entry_point
         self._step = step
 
     def _first_step(self) -> tuple[Any, Tally, Any, Generator]:

@@ -1,23 +1,40 @@
 """A campaign tried out before it is entered: one that cannot be played leaves nothing behind."""
 
+import json
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
+from ossb import deadlines
 from ossb.campaigns import looking
 from ossb.campaigns.asking import choose
 from ossb.campaigns.description import described
 from ossb.campaigns.events import Event
-from ossb.campaigns.player import Player
+from ossb.campaigns.player import REHEARSED, Player
 from ossb.campaigns.state import State
-from ossb.errors import InputError, OssbError, PolicyError
+from ossb.errors import InputError, OssbError, OutOfTime, PolicyError
 
 ROUGH = 1e-2  # relative gap of rates that nobody sees
+JUDGED = 0.2  # of the time there is, that rates and stop may take: documents can do without them
+COMPILING = "the policy is slow here and is being compiled: try again, it goes on meanwhile"
+COMPILED = 16  # policies of which is known that a thread compiles them, or has
+HALVES = 4  # how often fewer arms are tried, to say how many would fit
+
+_compiling: dict[str, threading.Thread] = {}
 
 
-def rehearse(created: Event, player: Player) -> None:
+def rehearse(created: Event, player: Player, seconds: float | None = None) -> None:
     """Do all that is done with a campaign to which nothing was told, and keep none of it.
 
     Raises whatever would keep the campaign from being looked at or asked.
+
+    Parameters
+    ----------
+    seconds
+        What an ask may take: a policy that takes longer is refused, with what it took.
     """
     state = State(created)
     with _refusing("instance", "be one that can be computed with"):
@@ -25,10 +42,119 @@ def rehearse(created: Event, player: Player) -> None:
         components, arms = state.tally.counts.size, len(state.reveals)
         view = looking.View(player, player.view(state.tally), components, 0, arms)
         looking.leader(view)
-        looking.stopping(view, 0.5)
-        looking.rates_at_estimate(view, ROUGH)
+        with _as_long_as_fits():
+            looking.stopping(view, 0.5)
+            looking.rates_at_estimate(view, ROUGH)
     with _refusing("policy", "have parameters that it can be played with"):
+        if seconds is not None:
+            refuse_slow(state, player, seconds)
         choose(state, player, frozenset(state.retired), 1, 0.0, 0.0)
+
+
+def refuse_slow(state: State, player: Player, seconds: float) -> None:
+    """Refuse a policy that takes longer for a decision than an ask has.
+
+    Where it is too slow interpreted it is compiled first, aside: that may take longer than
+    there is time, and is done for whoever tries again.
+    """
+    took = _trial(state, player, seconds)
+    if took > seconds and _compile(state, player):
+        took = _trial(state, player, seconds)
+    if took <= seconds:
+        return
+    most = _fitting(state, player, seconds)
+    fewer = "less would" if most is None else f"{most} of its {_units(state)} would"
+    raise InputError(
+        "instance",
+        f"be small enough for {state.definition['policy']['name']} to decide within "
+        f"{seconds:g} s, which is what an ask has: a decision took more than {took:.2g} s in a "
+        f"trial; {fewer} fit, or another policy",
+    )
+
+
+def _trial(state: State, player: Player, seconds: float) -> float:
+    """Seconds of a decision where every arm was told of; once they are too many, how many then."""
+    known, rng = state.tally, np.random.default_rng(0)
+    tally = known._replace(
+        counts=np.full_like(known.counts, REHEARSED),
+        means=state.instance.observed_sign * rng.uniform(0.2, 0.8, known.means.size),
+        pending=np.zeros_like(known.pending),
+        plays=np.full_like(known.plays, REHEARSED),
+        clock=np.array([REHEARSED * max(known.plays.size, known.counts.size)]),
+    )
+    bound = player.bind(player.start(), state.table)
+    started = time.monotonic()
+    try:
+        with deadlines.no_longer(seconds):
+            player.select(player.view(tally), bound, rng, state.table)
+    except OutOfTime:
+        deadlines.check()
+        return max(time.monotonic() - started, seconds * (1.0 + 1e-9))
+    except OssbError:  # made-up means say nothing about the policy at play
+        return 0.0
+    return time.monotonic() - started
+
+
+def _compile(state: State, player: Player) -> bool:
+    """Whether compiled code is at hand, after waiting for it."""
+    if player.described:
+        return False
+    key = json.dumps([state.definition["instance"], state.definition["policy"]], sort_keys=True)
+    thread = _compiling.get(key)
+    if thread is None:
+        while len(_compiling) >= COMPILED:
+            del _compiling[next(iter(_compiling))]
+        thread = threading.Thread(target=player.compile_beside, daemon=True)
+        thread.start()
+        _compiling[key] = thread
+    while thread.is_alive():
+        thread.join(deadlines.EVERY)
+        try:
+            deadlines.check()
+        except OutOfTime:
+            raise OutOfTime(COMPILING) from None
+    return player.take_compiled()
+
+
+def _fitting(state: State, player: Player, seconds: float) -> int | None:
+    """How many arms would fit, roughly; None where it is not known."""
+    units = _units(state)
+    if not state.instance.can_restrict:
+        return None
+    for half in range(1, HALVES + 1):
+        few = units >> half
+        if few < 2:
+            break
+        try:
+            fewer = Player(state.instance, state.definition["policy"], range(few, units))
+            if player.is_compiled:
+                fewer.take_compiled()
+            if _trial(state, fewer, seconds) <= seconds:
+                return few
+        except OutOfTime:
+            return None
+        except OssbError:
+            break
+    return None
+
+
+def _units(state: State) -> int:
+    """How many arms (items, where arms are made of items) there are."""
+    return int(state.instance.unit_count())
+
+
+@contextmanager
+def _as_long_as_fits() -> Iterator[None]:
+    """What documents leave out where it takes too long is no reason to refuse."""
+    left = deadlines.left()
+    if left == float("inf"):
+        yield
+        return
+    try:
+        with deadlines.no_longer(JUDGED * left):
+            yield
+    except OutOfTime:
+        deadlines.check()
 
 
 @contextmanager

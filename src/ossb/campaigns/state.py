@@ -97,14 +97,22 @@ class State:
         if "rng" in content:
             arrays.set_rng_state(self.rng, self.stream)
 
-    def take_up(self, digest: str, content: dict[str, Any]) -> None:
-        """What an ask, whose decisions are entered, changed in a policy's memory and its stream."""
+    def take_up(self, digest: str, content: dict[str, Any], live: Live | None = None) -> None:
+        """What an ask, whose decisions are entered, changed in a policy's memory and its stream.
+
+        Parameters
+        ----------
+        live
+            The memory after it, where that is at hand.
+        """
         aside = tuple(content["aside"]) if "aside" in content else None
         held = self.memory if aside is None else self.asides.get(aside, Memory(()))
         changed = content.get("memory", [])
         if "whole" in content:
             held = Memory(arrays.unpacked(content["whole"]))
-        if isinstance(changed, str):
+        if isinstance(changed, str) and aside is None and live is not None:
+            held.words[:] = live.memory.words
+        elif isinstance(changed, str):
             arrays.differ(held.words, changed)
         else:
             arrays.apply(held, changed)
@@ -163,7 +171,7 @@ class State:
         self.pending[number] = expires
         self.soonest = min(self.soonest, expires)
         self.meet(())  # room for what the policy met
-        decide(self.tally, decision)
+        decide.function(self.tally, decision)  # a fold looks at no clock, and is never left half
         for component in self.reveals[decision.arm]:
             self.tally.pending[component] += 1
 
@@ -199,7 +207,7 @@ class State:
     def _observe(self, arm: int, observation: Any) -> None:
         sign = self.instance.observed_sign
         for component, value in zip(self.reveals[arm], _values(observation), strict=True):
-            observe(self.tally, component, sign * value)
+            observe.function(self.tally, component, sign * value)
         self.tally.clock[0] += 1
 
     def _voided(self, event: Event, content: dict[str, Any]) -> None:

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ossb import deadlines
+
 Status = Literal["optimal", "infeasible", "unbounded", "failed"]
 Side = np.ndarray | float
 
@@ -55,6 +57,7 @@ class Master:
             highspy.HighsModelStatus.kInfeasible: "infeasible",
             highspy.HighsModelStatus.kUnbounded: "unbounded",
         }
+        self._late = highspy.HighsModelStatus.kTimeLimit
         make: Any = highspy.Highs
         self._model = make()
         for option, value in (
@@ -113,8 +116,12 @@ class Master:
 
     def solve(self) -> Solution:
         """Solve from the last basis."""
+        deadlines.check()
+        self._model.setOptionValue("time_limit", self._model.getRunTime() + deadlines.left())
         self._model.run()
         word = self._model.getModelStatus()
+        if word == self._late:
+            deadlines.check()
         solution = self._model.getSolution()
         value = float(self._model.getInfo().objective_function_value)
         return Solution(

@@ -41,6 +41,25 @@ def new_fit(n_arms: int, line: bool) -> Fit:
 
 
 @kernel
+def zero_of(
+    knots: int, place: np.ndarray, slope: np.ndarray, steepness: float
+) -> tuple[int, float]:
+    """How many knots of a derivative lie below its zero, and the zero.
+
+    A kernel of its own, as it is interpreted for each arm: one that is called looks at the clock.
+    """
+    cut = 0
+    while cut < knots and slope[cut] < 0.0:
+        cut += 1
+    if cut == 0:
+        return cut, place[0] - slope[0] / steepness
+    if cut == knots:
+        return cut, place[knots - 1] - slope[knots - 1] / steepness
+    rise = slope[cut] - slope[cut - 1]
+    return cut, place[cut - 1] - slope[cut - 1] * (place[cut] - place[cut - 1]) / rise
+
+
+@kernel
 def fit_line(spacing: np.ndarray, fit: Fit) -> None:
     """Least squares with |θ_k − θ_{k+1}| ≤ spacing_k, arms in their order on the line.
 
@@ -58,16 +77,7 @@ def fit_line(spacing: np.ndarray, fit: Fit) -> None:
     slope[0] = 0.0
     steepness = weights[0]  # outside the knots
     for k in range(n):
-        cut = 0
-        while cut < knots and slope[cut] < 0.0:
-            cut += 1
-        if cut == 0:
-            zero = place[0] - slope[0] / steepness
-        elif cut == knots:
-            zero = place[knots - 1] - slope[knots - 1] / steepness
-        else:
-            rise = slope[cut] - slope[cut - 1]
-            zero = place[cut - 1] - slope[cut - 1] * (place[cut] - place[cut - 1]) / rise
+        cut, zero = zero_of(knots, place, slope, steepness)
         peak[k] = zero
         if k == n - 1:
             break
@@ -99,6 +109,24 @@ def fit_line(spacing: np.ndarray, fit: Fit) -> None:
 
 
 @kernel
+def pull_at(
+    x: int, distances: np.ndarray, weights: np.ndarray, out: np.ndarray, pull: np.ndarray
+) -> float:
+    """Settle the multipliers of one arm's pairs; the largest move of a difference."""
+    largest = 0.0
+    for z in range(out.shape[0]):
+        excess = out[x] - out[z] - distances[x, z]
+        if z != x and (excess > 0.0 or pull[x, z] > 0.0):
+            give = 1.0 / weights[x] + 1.0 / weights[z]
+            step = max(excess / give, -pull[x, z])
+            pull[x, z] += step
+            out[x] -= step / weights[x]
+            out[z] += step / weights[z]
+            largest = max(largest, abs(step) * give)
+    return largest
+
+
+@kernel
 def fit_pairs(distances: np.ndarray, fit: Fit, tolerance: float) -> None:
     """Least squares with |θ_x − θ_z| ≤ ℓ(x, z) for all pairs, from the last multipliers."""
     means, weights, out = fit.by_arm[MEAN], fit.by_arm[WEIGHT], fit.by_arm[OUT]
@@ -112,15 +140,7 @@ def fit_pairs(distances: np.ndarray, fit: Fit, tolerance: float) -> None:
     for _ in range(SWEEPS):
         largest = 0.0
         for x in range(n):
-            for z in range(n):
-                excess = out[x] - out[z] - distances[x, z]
-                if z != x and (excess > 0.0 or pull[x, z] > 0.0):
-                    give = 1.0 / weights[x] + 1.0 / weights[z]
-                    step = max(excess / give, -pull[x, z])
-                    pull[x, z] += step
-                    out[x] -= step / weights[x]
-                    out[z] += step / weights[z]
-                    largest = max(largest, abs(step) * give)
+            largest = max(largest, pull_at(x, distances, weights, out, pull))
         if largest <= tolerance:
             break
     # what is left of a violation is taken off the higher arm: the largest minorant that fits

@@ -44,6 +44,8 @@ def failed_in(error: Exception, name: str, round: int, method: str = "select") -
 
 def whole(decision: Any, name: str, tally: Tally) -> Decision:
     """A decision as two whole numbers."""
+    if type(decision) is Decision and type(decision.arm) is type(decision.phase) is int:
+        return decision
     return whole_in(decision, name, round_of(tally))
 
 

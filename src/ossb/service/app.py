@@ -78,7 +78,7 @@ class Service:
     """
 
     def __init__(self, storage: Storage, local: bool = True, limits: CallLimits = LIMITS) -> None:
-        self.registry = Registry(storage)
+        self.registry = Registry(storage, limits.ask)
         self.tokens = Tokens(storage)
         self.imports = Imports()
         self.lists = Lists()
@@ -92,6 +92,12 @@ class Service:
         self._threads = Threads(THREADS_SHARED if storage.shared else THREADS)
         self.lanes = Lanes(self._threads, PER_CAMPAIGN_SHARED if storage.shared else PER_CAMPAIGN)
         self.aside = Threads(1)  # for what must not wait for any campaign
+        self._later = Threads(1)  # for documents that took longer than their calls had
+
+    def work_out(self, name: str, delta: float) -> None:
+        """Work a campaign's document out aside, once, for whoever wants it next."""
+        if not self.stopping and self.registry.begin_later(name):
+            self._later.start(lambda: self.registry.work_out(name, delta, lambda: self.stopping))
 
     def warm(self) -> None:
         """Open the campaigns aside, so that the first to ask for one need not wait."""
@@ -115,6 +121,7 @@ class Service:
         self.stopping = True
         self._threads.shutdown(PARTING)
         self.aside.shutdown(PARTING)
+        self._later.shutdown(PARTING)
         self.registry.storage.close()
 
     async def problems(self, request: Request) -> list[str]:

@@ -3,19 +3,21 @@
 import asyncio
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ossb import deadlines
 from ossb.campaigns import Campaign, Corrupt, Storage
 from ossb.campaigns.definition import create, definition, is_label
 from ossb.campaigns.journal import no_campaign
+from ossb.errors import OssbError
 from ossb.service.summary import BINS, summary_at
 from ossb.service.tokens import campaign_names
 from ossb.structures.base import Instance
 
 BETWEEN_LOOKS = 0.1  # seconds
+LATER = 120.0  # seconds that a document may take which nobody waits for
 
 
 class Registry:
@@ -25,8 +27,10 @@ class Registry:
     any.
     """
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, ask_seconds: float | None = None) -> None:
         self.storage = storage
+        self._ask_seconds = ask_seconds
+        self._later: set[str] = set()  # campaigns whose document is worked out aside
         self._open: dict[str, Campaign] = {}
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
@@ -67,7 +71,9 @@ class Registry:
         """A campaign, and whether it is new; ``Conflict`` if the name is another's."""
         wanted = definition(name, instance, policy, seed)
         with _patiently(self._alone(name)):
-            made = self.storage.last(name) == 0 and create(self.storage, wanted, time.time())
+            made = self.storage.last(name) == 0 and create(
+                self.storage, wanted, time.time(), self._ask_seconds
+            )
         if not made:
             Campaign.open(self.storage, name, instance=instance, policy=policy, seed=seed)
         return self.campaign(name), made
@@ -84,6 +90,21 @@ class Registry:
             page = summary_at(moment, delta)
             self._pages[name] = ((moment.digest, delta), page)
             return page
+
+    def begin_later(self, name: str) -> bool:
+        """Whether a document is to be worked out aside: once at a time for each campaign."""
+        if name in self._later:
+            return False
+        self._later.add(name)
+        return True
+
+    def work_out(self, name: str, delta: float, abandoned: Callable[[], bool]) -> None:
+        """Work a document out that nobody waits for, but that will be wanted again."""
+        try:
+            with suppress(OssbError), deadlines.wanted(time.monotonic() + LATER, abandoned):
+                self.summary(name, delta)
+        finally:
+            self._later.discard(name)
 
     def turn(self, name: str, what: str = "summary") -> asyncio.Lock:
         """Whose turn it is to work something out: those who wait must not fill the threads."""

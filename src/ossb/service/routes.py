@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from starlette.responses import PlainTextResponse, Response
 
+from ossb import deadlines
 from ossb.campaigns import Campaign, Conflict, Told, Unknown
 from ossb.campaigns.definition import NoSigma
 from ossb.deadlines import OutOfTime
@@ -18,6 +19,7 @@ from ossb.service.call import BATCH, BODY, Call, too_large
 from ossb.service.imports import read_part
 from ossb.service.openapi import schema
 from ossb.service.readiness import as_document
+from ossb.service.registry import LATER
 from ossb.service.stream import events
 from ossb.service.summary import UNSEEN, entry_of, judged, short, unjudged
 
@@ -69,7 +71,14 @@ async def list_all(call: Call) -> Response:
     brief = _choice(call.query("brief").get("brief", "false"), "brief")
 
     def one(name: str) -> dict[str, Any]:
-        return short(registry.campaign(name)) if brief else judged(registry.summary(name, 0.05))
+        campaign = registry.campaign(name)
+        if brief:
+            return short(campaign)
+        try:
+            with deadlines.no_longer(LATER):
+                return judged(registry.summary(name, 0.05))
+        except OutOfTime:
+            return judged(unjudged(campaign, 0.05))
 
     names = await call.work(registry.names)
     if call.grant.campaign is not None:
@@ -107,6 +116,7 @@ async def _standing(call: Call, campaign: Campaign, delta: float) -> dict[str, A
         return await call.wait_for(look())
     except OutOfTime:
         call.renew()
+        call.service.work_out(name, delta)
         return await call.work(unjudged, campaign, delta)
 
 

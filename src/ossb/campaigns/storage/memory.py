@@ -7,6 +7,15 @@ from concurrent.futures import Future
 from ossb.campaigns.events import GENESIS, Event
 from ossb.campaigns.storage.base import NO_END, Conflict, Head, Unavailable
 
+WRITTEN: Future[None] = Future()  # of every append that is kept
+WRITTEN.set_result(None)
+
+
+def _refused(error: Exception) -> Future[None]:
+    answer: Future[None] = Future()
+    answer.set_exception(error)
+    return answer
+
 
 class MemoryStorage:
     """Journals in lists."""
@@ -32,16 +41,15 @@ class MemoryStorage:
         yield from list(self._journals.get(name, ()))[after:until]
 
     def append(self, name: str, events: Sequence[Event], after: str = GENESIS) -> Future[None]:
-        answer: Future[None] = Future()
+        answer = WRITTEN
         with self._lock:
             end = self._journals[name][-1].digest if name in self._journals else GENESIS
             if self._closed:
-                answer.set_exception(Unavailable("the store is closed"))
+                answer = _refused(Unavailable("the store is closed"))
             elif events[0].number != self.last(name) + 1 or after != end:
-                answer.set_exception(Conflict(f"campaign {name!r} has moved on"))
+                answer = _refused(Conflict(f"campaign {name!r} has moved on"))
             else:
                 self._journals.setdefault(name, []).extend(events)
-                answer.set_result(None)
         return answer
 
     def snapshot(self, name: str) -> tuple[int, bytes] | None:

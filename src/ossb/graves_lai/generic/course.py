@@ -34,6 +34,7 @@ class Course(NamedTuple):
     ends: Floats  # (a, 5)
     system: Floats  # (r, r)
     swaps: Ints  # (r,)
+    halt: Ints  # (1,) 1 where it shall end
 
 
 def course_of(
@@ -61,4 +62,5 @@ def course_of(
         np.zeros((count, 5)),
         np.zeros((columns, columns)),
         np.zeros(columns, np.int64),
+        np.zeros(1, np.int64),
     )

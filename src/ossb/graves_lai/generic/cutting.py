@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ossb import deadlines
 from ossb.graves_lai.generic.certificate import told_by
 from ossb.graves_lai.generic.duals import Dual
 from ossb.graves_lai.generic.listed_cuts import scaled_rows
@@ -63,6 +64,7 @@ def regions_of(program: Program) -> tuple[list[Region], list[Dual]]:
     regions: list[Region] = []
     empty: list[Dual] = []
     for piece, arm in program.pairs():
+        deadlines.check()
         found = region_of(program, piece, arm)
         if isinstance(found, Region):
             regions.append(found)
@@ -174,6 +176,7 @@ class Search:
 
     def _try(self, rates: np.ndarray) -> Evaluation:
         """Evaluate rates; keep them if they are the best feasible ones so far."""
+        deadlines.check()
         evaluation = self.separation.evaluate(rates, self._tolerance())
         proved, sources = self._proofs(evaluation)
         least = float(proved.min())

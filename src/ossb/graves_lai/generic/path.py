@@ -207,7 +207,7 @@ def follow(kind: int, precision: float, tolerance: float, course: Course) -> Non
         first = set_out(kind, precision, a, course)
         greatest, most = first, value_of(kind, precision, a, course)
         held, step = False, 0
-        while step < _STEPS:
+        while step < _STEPS and course.halt[0] == 0:
             gap = 0.0
             for i in range(m):
                 gap += rows[a, SLACK, i] * rows[a, DUAL, i]
@@ -233,6 +233,8 @@ def follow(kind: int, precision: float, tolerance: float, course: Course) -> Non
             careful = step >= _CAREFUL
             greatest = advance(kind, precision, a, floor, careful, greatest, course)
             step += 1
+        if course.halt[0] != 0:
+            break
         course.ends[a, VALUE] = value_of(kind, precision, a, course)
         cancel(a, EVERY, course)
         cancel(a, BINDING, course)

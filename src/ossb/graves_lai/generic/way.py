@@ -5,11 +5,13 @@ compiler; large ones, and those of a policy round after round, are worth one.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
 
+from ossb import deadlines
+from ossb.deadlines import Stop
 from ossb.graves_lai.generic.course import Course, course_of
 from ossb.graves_lai.generic.path import follow
 
@@ -33,8 +35,12 @@ class Way:
         """Bring every program to a relative gap."""
         if not self.compiled:
             self._consider(_size(course))
-        run = follow.compiled if self.compiled else follow
-        run(kind, precision, tolerance, course)
+        if self.compiled:
+            run: Callable[..., None] = follow.compiled
+        else:  # who is waited for has code fetched aside
+            run = follow.quick if deadlines.is_limited() else follow
+        with deadlines.stopping([Stop(course.halt, 0, 1)]):
+            run(kind, precision, tolerance, course)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
@@ -61,7 +67,7 @@ class Way:
     def _consider(self, size: int) -> None:
         ahead, behind = self.spent + AHEAD * size, self.spent
         self.spent += size
-        if self._is_aside():  # to import a compiler alone takes a second
+        if self._is_aside() or deadlines.is_limited():  # to import a compiler alone takes a second
             return
         if ahead > SOON and not self._looked:
             self._looked = True

@@ -29,6 +29,7 @@ from ossb.graves_lai.linear.workspace import (
     COUNT,
     GRAM,
     GROUPS,
+    HALT,
     INVERSE,
     INVERSE_COST,
     INVERSE_MARGIN,
@@ -211,6 +212,8 @@ def generate(
     stalls = 0
     index[COUNT, ITERATIONS] = 0
     for rounds in range(1, MOST_ROUNDS):
+        if index[COUNT, HALT] != 0:
+            return upper, lower, STALLED
         index[COUNT, ROUNDS] = rounds
         gather(coordinates, root_cost, inverse_margin, rank, ws)
         inner = 0.5 * tolerance

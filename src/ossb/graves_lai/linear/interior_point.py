@@ -20,7 +20,9 @@ from ossb.graves_lai.linear.workspace import (
     COLUMN_ARMS_T,
     COLUMN_LIFT,
     COLUMN_LIFT_T,
+    COUNT,
     GRADIENT,
+    HALT,
     INVERSE,
     LOGARITHM,
     LOWER,
@@ -274,6 +276,8 @@ def interior_point(
         upper, lower = record_bounds(n, m, size, upper, lower, ws)
         if upper - lower <= tolerance * upper:
             return upper, lower, SOLVED, iteration
+        if ws.indices[COUNT, HALT] != 0:
+            return upper, lower, NO_DIRECTION, iteration
         product = 0.0
         for z in range(n):
             product += v[z] * s[z]

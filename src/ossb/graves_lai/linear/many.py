@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ossb import deadlines
 from ossb.graves_lai.linear.answer import Answers, answer_all, answers, desk
 from ossb.graves_lai.linear.enclosure import Enclosure
 from ossb.graves_lai.linear.memory import LinearMemory
@@ -30,7 +31,8 @@ def answer_many(arms: np.ndarray, phi: np.ndarray, sigma: np.ndarray, gap: float
         part = Answers(*(array[first:last] for array in out))
         with borrowed(n_arms, dimension) as (memory, proof):
             given = (arms[first:last], phi[first:last], sigma[first:last])
-            call(*given, gap, memory, proof, part)  # type: ignore[operator]
+            with deadlines.stopping([memory.work.stop]):
+                call(*given, gap, memory, proof, part)  # type: ignore[operator]
 
     with borrowed(n_arms, dimension) as (memory, proof):
         example = (arms, phi, sigma, gap, memory, proof, out)
@@ -44,7 +46,7 @@ def answer_many(arms: np.ndarray, phi: np.ndarray, sigma: np.ndarray, gap: float
     chunks = [(first, min(first + CHUNK, count)) for first in range(done, count, CHUNK)]
     if len(chunks) < 2:
         for chunk in chunks:
-            run(answer_all.compiled, *chunk)
+            run(answer_all.run_as(True), *chunk)
         return out
     with ThreadPoolExecutor(cores()) as pool:
         for future in [pool.submit(run, answer_all.compiled, *chunk) for chunk in chunks]:

@@ -24,8 +24,10 @@ from ossb.graves_lai.linear.workspace import (
     BETWEEN,
     COLUMN_ARMS,
     COLUMN_ARMS_T,
+    COUNT,
     DOTS,
     GRAM,
+    HALT,
     IMAGES_OF,
     INVERSE,
     INVERSE_COST,
@@ -314,6 +316,8 @@ def newton(
         return FAILED, n, m
     changes = 0
     for iteration in range(MOST_ITERATIONS):
+        if ws.indices[COUNT, HALT] != 0:
+            return FAILED, n, m
         worst = newton_residual(n, m, rank, ws)
         if iteration == 0 and worst > FAR_OFF:
             return FAILED, n, m

@@ -34,7 +34,7 @@ from ossb.graves_lai.linear.memory import (
 )
 from ossb.graves_lai.linear.newton import newton
 from ossb.graves_lai.linear.search import keep, prepare
-from ossb.graves_lai.linear.workspace import INVERSE, INVERSE_COST, INVERSE_MARGIN
+from ossb.graves_lai.linear.workspace import COUNT, HALT, INVERSE, INVERSE_COST, INVERSE_MARGIN
 from ossb.kernels import kernel, separate_kernel
 
 TARGET = 1e-6  # certified relative gap of every re-solve
@@ -134,7 +134,10 @@ def resolve(slot: int, leader: int, tolerance: float, gap: float, memory: Linear
     active = memory.lists[memory.lists.shape[0] - 1]
     arm, cube = ws.arm, ws.cube
     solved = False
+    ws.indices[COUNT, HALT] = 0
     for stage in range(6):
+        if ws.indices[COUNT, HALT] != 0:
+            break
         warm = stage in (1, 2, 4)
         rough = stage in (1, 3)
         if (stage < 3 or warm) and gap >= NEAR:

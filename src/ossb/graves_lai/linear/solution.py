@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ossb import deadlines
 from ossb.errors import InputError
 from ossb.graves_lai.linear.certificate import (
     complement,
@@ -87,7 +88,8 @@ def _solved(
     if compiled is None and interpreted_seconds(memory) > PATIENCE:
         compiled = True
     # Half of what is asked, so that the bounds recomputed from the arms are close enough too.
-    resolve.run_as(compiled)(0, best, 0.5 * gap, 1.0, memory)
+    with deadlines.stopping([memory.work.stop]):
+        resolve.run_as(compiled)(0, best, 0.5 * gap, 1.0, memory)
     if memory.size[0, RANK] == 0:
         nothing = np.zeros(arms.shape[0])
         none = np.zeros(0, np.int64)

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ossb.deadlines import Stop
+
 # Rows of Workspace.column: one entry per arm that may be played (a "column").
 PRIMAL, SLACK, PRICE, RESIDUAL, RIGHT, RATIO = 0, 1, 2, 3, 4, 5
 STEP, SLACK_STEP, TRIAL, BEST, LOWER, ONES, START = 6, 7, 8, 9, 10, 11, 12
@@ -34,7 +36,7 @@ INVERSE_COST, INVERSE_MARGIN = 7, 8
 # Rows of Workspace.indices; those of columns and rows are MEMBER + COLUMNS, MEMBER + ROWS, …
 MEMBER, WORKING, ACTIVE_COLUMNS, ACTIVE_ROWS, GROUP_BEST, GROUP_CHOSEN, COUNT = 0, 2, 4, 5, 6, 7, 8
 # Entries of Workspace.indices[COUNT].
-COLUMNS, ROWS, ROUNDS, ITERATIONS = range(4)
+COLUMNS, ROWS, ROUNDS, ITERATIONS, HALT = range(5)
 
 GROUPS = 256
 
@@ -59,6 +61,11 @@ class Workspace(NamedTuple):
     def scratch(self) -> bool:
         """A memory that is saved leaves these out."""
         return True
+
+    @property
+    def stop(self) -> Stop:
+        """Where its loops look whether they shall end."""
+        return Stop(self.indices[COUNT], HALT, 1)
 
 
 def lifted_size(rank: int) -> int:

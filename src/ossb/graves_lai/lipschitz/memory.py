@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ossb.deadlines import Stop
 from ossb.records import Flags, Floats, Ints, record
 
 # rows of ``vectors``: a solution v, y, and what it covers, A v, and loads, Aᵀ y
@@ -75,6 +76,11 @@ class LipschitzMemory(NamedTuple):
     free: Flags  # (2n,) variables outside the basis
     bounds: Floats  # (N_BOUNDS,)
     state: Ints  # (SLOTS + MOST_CHANGES,)
+
+    @property
+    def stop(self) -> Stop:
+        """Where its loops look whether they shall end: no core is that small."""
+        return Stop(self.state, CORE_SIZE, -1)
 
 
 def blank(n: int) -> LipschitzMemory:

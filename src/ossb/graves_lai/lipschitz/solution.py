@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ossb import deadlines
 from ossb.errors import InputError
 from ossb.graves_lai.linprog import solve_lp
 from ossb.graves_lai.lipschitz.certificate import OPTIMAL
@@ -67,7 +68,8 @@ def solve(matrix: np.ndarray, costs: np.ndarray, compiled: bool | None = None) -
             return answer
         compiled = True
     memory = _laid_out(matrix, costs)
-    cold.run_as(compiled)(memory)
+    with deadlines.stopping([memory.stop]):
+        cold.run_as(compiled)(memory)
     answer = certified(matrix, costs, memory.vectors[SPEND] / costs, memory.vectors[PRICES])
     if answer.gap > OPTIMAL:  # pivots add up rounding: factor the last basis anew
         repair.run_as(compiled)(memory, 4 * n + 20)

@@ -63,6 +63,8 @@ def cold(memory: LipschitzMemory) -> bool:
     stalled = 0
     ended = False
     for _ in range(50 * n + 1000):
+        if memory.state[CORE_SIZE] < 0:
+            break
         bland = stalled > PATIENCE
         column = entering_column(gain, columns, unit, n, bland)
         if column < 0:
