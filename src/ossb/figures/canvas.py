@@ -1,4 +1,4 @@
-"""The one module that imports matplotlib: figures of their own, saved without dates."""
+"""What all figures share: their look, and how they are saved, without dates."""
 
 from pathlib import Path
 from typing import Any
