@@ -98,10 +98,7 @@ class PricedGlm(Priced):
         self, information: Indices, rates: np.ndarray, rows: np.ndarray
     ) -> np.ndarray:
         """The minimisers of some alternatives at these rates, a row each."""
-        played = np.flatnonzero(rates > 0.0)
-        gradient, none = np.zeros(played.size), np.zeros((1, 1))
-        for row in rows.tolist():
-            information.inform(row, played, played.size, rates[played], False, gradient, none)
+        program.look(information, rows, rates)
         return np.array(information.deltas[rows])
 
     def _information(self, rates: np.ndarray, directions: dict[int, np.ndarray]) -> float:

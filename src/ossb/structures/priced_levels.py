@@ -231,11 +231,7 @@ class Following:
         return np.clip(up - down, low - means, high - means)
 
     def fallen(self, rates: np.ndarray) -> dict[int, float]:
-        played = np.flatnonzero(rates > 0.0)
-        gradient, none = np.zeros(played.size), np.zeros((1, 1))
-        inform = self.levels.inform
-        for row in range(len(self.levels.arms)):
-            inform(row, played, played.size, rates[played], False, gradient, none)
+        program.look(self.levels, np.arange(len(self.levels.arms)), rates)
         return dict(zip(self.levels.arms.tolist(), self.levels.fallen.tolist(), strict=True))
 
 

@@ -24,6 +24,7 @@ from ossb.graves_lai.exact.means import Truth, summed
 from ossb.graves_lai.proof import Alternative, ProofError, Support
 
 NEAR = 1e-9  # of the size of the means: the parameter of a certificate is for its reader
+NOTHING = 2.0**-80  # of the way between both means: a step that changes no double
 STEPS = 4  # of Newton's method, for a level that doubles know to their last digits
 
 
@@ -118,15 +119,15 @@ def told(truth: Truth, arm: int, moves: Moves, rates: Mapping[int, arb], fallen:
     level = high - arb(fallen)
     if not (low < level and level < high):
         level = (low + high) / 2
+    slope, bend = curve.slope(level)
     for _ in range(STEPS):
-        slope, bend = curve.slope(level)
         if not bend > 0:
             break
         moved = (level - slope / bend).mid()
-        if not (low < moved and moved < high):
+        if not (low < moved and moved < high) or abs(moved - level) < NOTHING * (high - low):
             break
         level = moved
-    slope, _ = curve.slope(level)
+        slope, bend = curve.slope(level)
     # how far the parameter in which the curve is convex may still go either way
     down, up = curve.place(level) - curve.place(low), curve.place(high) - curve.place(level)
     lost = greatest([slope * curve.pace(level) * down, -slope * curve.pace(level) * up])

@@ -7,6 +7,6 @@ record (``ossb.graves_lai.information``); costs, and whether the best arm's own 
 those that cost and tell something, are arguments.
 """
 
-from ossb.graves_lai.program.solution import RatesSolution, solve
+from ossb.graves_lai.program.solution import RatesSolution, look, solve
 
-__all__ = ["RatesSolution", "solve"]
+__all__ = ["RatesSolution", "look", "solve"]

@@ -74,6 +74,21 @@ def look_at_all(
     return least
 
 
+@separate_kernel
+def look_at_rows(
+    information: Any,
+    chosen: np.ndarray,
+    columns: np.ndarray,
+    rates: np.ndarray,
+    gradient: np.ndarray,
+    factors: np.ndarray,
+) -> None:
+    """Leave the information's minimisers of some alternatives at those for rates of columns."""
+    for place in range(chosen.shape[0]):
+        count = columns.shape[0]
+        information.inform(chosen[place], columns, count, rates, False, gradient, factors)
+
+
 @kernel
 def price_all(information: Any, m: int, inverse_costs: np.ndarray, work: Work) -> float:
     """What every column tells for its price at the weights of the rows; the most."""
