@@ -11,11 +11,13 @@ programs.  The slow tests have 500 rounds (100 there), other numbers, and symmet
 import json
 from functools import partial
 
+import numpy as np
 import pytest
 
 from cli_runner import Runner
 from docs_pages import ROOT
 from ossb.instances import from_dict
+from ossb.models.unimodal import UnimodalModel
 from ossb.policies import POLICIES
 from ossb.policies.base import broken, refusal
 from ossb.structures import STRUCTURES
@@ -110,6 +112,23 @@ def test_each_symmetry_by_itself_changes_no_decision(kind, name):
         if exempt(kind, symmetry, image, from_dict(content)) is None and fits(kind, image):
             found = course(kind, content, image, rounds_of(kind, content, 500, 100), 11)
             assert found.broken == "", (symmetry, image.title)
+
+
+@pytest.mark.parametrize("symmetry", ["relabelling", "reflection"])
+def test_a_small_favour_is_noticed(symmetry, monkeypatch):
+    """Plays of later arms thought to be worth one in a hundred more for each number."""
+    weigh = UnimodalModel.weigh
+
+    def biased(self, tally, memory):
+        leader = weigh(self, tally, memory)
+        memory.gain[:] *= 1.0 + 0.01 * np.arange(memory.gain.size)
+        return leader
+
+    content = CONTENTS["unimodal gaussian"]
+    (image,) = SYMMETRIES[symmetry](content)
+    assert course("hgl", content, image, 120, 11).broken == ""
+    monkeypatch.setattr(UnimodalModel, "weigh", biased)
+    assert course("hgl", content, image, 120, 11).broken
 
 
 UNITS = [

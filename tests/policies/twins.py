@@ -7,7 +7,8 @@ looked at closer, since a tie may be settled by the last bit or by the numbers o
   this state the decisions have the same law (compared ever more rarely);
 - *value tie*: with all means moved by 10⁻⁹, in directions drawn at random, they agree;
 - *order tie*: both arms have as many plays, and with plays added so that no two such arms have
-  the same number, they agree;
+  the same number, they agree; with all means moved by 10⁻⁴ they may still differ, or values were
+  nearly level and one side favours an arm;
 - *another plan*: the policy follows rates, and those of both solve the same program: feasible, with
   a gap that is certified at the estimate, and at the same cost.
 
@@ -27,7 +28,7 @@ from ossb.policies.base import Kind
 from ossb.tally import ESTIMATE, EXPLOIT, Decision, Tally, decide, empty_tally, observe
 from policies.symmetries import Image
 
-NUDGE = 1e-9
+NUDGE, PUSH = 1e-9, 1e-4  # by how much means are moved, in σ or as a share
 DRAWN = ("random", "standard_normal", "beta")
 SAME_LAW = 1e-6  # difference of the parameters of two laws that are one
 TRIES = 3
@@ -309,14 +310,14 @@ class Twins:
             return "another plan", arm, one.phase
         return None, arm, one.phase
 
-    def nudged(self, before: tuple[Side, Side], k: int) -> tuple[Side, Side]:
+    def nudged(self, before: tuple[Side, Side], k: int, size: float = NUDGE) -> tuple[Side, Side]:
         """Both sides with all means moved a little, in directions of the k-th draw."""
         a, b = before[0].copied(), before[1].copied()
         family, tally = a.instance.observed_family, a.tally
         directions = np.random.default_rng((self.seed, k)).standard_normal(tally.means.size)
         for component in np.flatnonzero(tally.counts).tolist():
             mean = float(tally.means[component])
-            step = NUDGE * max(a.instance.sigma, abs(mean)) * float(directions[component])
+            step = size * max(a.instance.sigma, abs(mean)) * float(directions[component])
             if not family.lowest() < mean + step < family.highest():
                 step = -step
             if family.lowest() <= mean + step <= family.highest():
@@ -333,7 +334,7 @@ class Twins:
             a, b = self.nudged(before, k)
             arm, one, other, two, _ = self.decide(a, b, np.random.default_rng((self.seed, 7, k)))
             if self.image.arm(arm) != other or one.phase != two.phase:
-                if not self.are_level(before, k, arm, other):
+                if not self.are_level(before, k, arm, other) or self.are_near(before):
                     return None
                 why = "order tie"
             if settled is None:
@@ -341,6 +342,17 @@ class Twins:
         a, b, arm, phase = settled
         self.a.memory, self.b.memory = a.memory, b.memory
         return why, arm, phase
+
+    def are_near(self, before: tuple[Side, Side]) -> bool:
+        """Whether it depends on the means that they differ: all agree once these are moved."""
+        if before[0].tally.clock[0] == 0:
+            return False
+        for k in range(2 * TRIES):
+            a, b = self.nudged(before, k, PUSH)
+            arm, one, other, two, _ = self.decide(a, b, np.random.default_rng((self.seed, 13, k)))
+            if self.image.arm(arm) != other or one.phase != two.phase:
+                return False
+        return True
 
     def are_level(self, before: tuple[Side, Side], k: int, arm: Any, other: Any) -> bool:
         """Whether two arms of equally many plays are told apart by more plays."""
