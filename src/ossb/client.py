@@ -190,6 +190,12 @@ class Client:
         """Play an arm no more; what it showed is kept."""
         self._call("POST", _path(name, "retire"), {"arm": arm})
 
+    def switch(self, name: str, policy: str | Mapping[str, Any]) -> dict[str, Any]:
+        """Play by another policy from here on; returns it."""
+        wanted = policy if isinstance(policy, str) else dict(policy)
+        found: dict[str, Any] = self._call("POST", _path(name, "switch"), {"policy": wanted})
+        return dict(found["policy"])
+
     def import_rows(
         self, name: str, rows: Iterable[tuple[Any, Any]], source: str = "", once: bool = False
     ) -> int:

@@ -183,7 +183,7 @@ def test_how_sure_to_be(campaign, tmp_path):
     assert campaign("show", "first", "--delta", "0.001", "--json") == 0
     assert json.loads(campaign.out)["stop"]["delta"] == 0.001
     assert campaign("show", "first", "--delta", "0.001") == 0
-    assert "at 99.9%" in campaign.out
+    assert "to 99.9%" in campaign.out
     for delta in ("0", "1", "nan"):
         assert campaign("show", "first", "--delta", delta) == 2
         assert "`delta` must lie in (0, 1)" in campaign.err
@@ -265,7 +265,7 @@ def test_all_of_it_through_a_service(ossb, tmp_path, monkeypatch):
         assert ossb("campaign", "void", "é", ids[0]) == 0
         assert ossb("campaign", "tell", "é", ids[1], 0) == 0
         assert ossb("campaign", "show", "é", "--delta", 0.001) == 0
-        assert "at 99.9%" in ossb.out
+        assert "to 99.9%" in ossb.out
         assert ossb("campaign", "export", "é") == 0
         assert [json.loads(line)["id"] for line in ossb.out.splitlines()] == ids
         log = tmp_path / "log.csv"
@@ -334,7 +334,7 @@ def test_a_set_of_arms(campaign, tmp_path):
     assert campaign("tell", "vans", decision["id"], "[2.5]") == 2
     assert "one for each item" in campaign.err
     assert campaign("show", "vans") == 0
-    for words in ("bridge, park", "ring", "seen", "at 95%"):
+    for words in ("bridge, park", "ring", "seen", "to 95%"):
         assert words in campaign.out
     assert campaign("show", "vans", "--json") == 0
     found = json.loads(campaign.out)

@@ -24,10 +24,10 @@ class Players:
     """Policies at play, by the arms they leave out."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, frozenset[int]], Player] = {}
+        self._known: dict[tuple[int, frozenset[int], str], Player] = {}
 
     def of(self, state: State, left_out: frozenset[int]) -> Player:
-        key = (state.added, left_out)
+        key = (state.added, left_out, repr(state.definition["policy"]))
         if key not in self._known:
             player = Player(state.instance, state.definition["policy"], sorted(left_out))
             while len(self._known) >= MOST:

@@ -23,6 +23,7 @@ from ossb.campaigns.asking import (
 )
 from ossb.campaigns.card import card, line
 from ossb.campaigns.changing import Changes, Closed
+from ossb.campaigns.deciding import confidence
 from ossb.campaigns.definition import check_same, create, definition, label
 from ossb.campaigns.description import described, standing
 from ossb.campaigns.events import Event
@@ -45,7 +46,6 @@ LEASE = 3600.0
 LONGEST_LEASE = 10 * 365 * 86400.0
 MOST_PENDING = 100_000
 MOST_AT_ONCE = 10_000
-DELTA = 0.05
 GAP = 1e-6
 
 
@@ -103,7 +103,7 @@ class Campaign(Changes):
             raise
         try:
             if wanted is not None:
-                check_same(campaign.definition, wanted)
+                check_same(campaign._like(wanted), wanted)
         except BaseException:
             if isinstance(storage, str):
                 store.close()
@@ -269,6 +269,13 @@ class Campaign(Changes):
         with self._journal.look() as state:
             return dict(state.definition)
 
+    def _like(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """The definition; of its policies, if it was switched, the first where that is wanted."""
+        with self._journal.look() as state:
+            first = state.first_policy == wanted["policy"]
+            policy = state.first_policy if first else state.definition["policy"]
+            return {**state.definition, "policy": policy}
+
     @property
     def number(self) -> int:
         """The number of the newest event."""
@@ -288,14 +295,18 @@ class Campaign(Changes):
         """The same; None where nothing was told of the arms that may be played."""
         return looking.known_leader(self._view())
 
-    def stop(self, delta: float = DELTA, epsilon: float = 0.0) -> dict[str, Any]:
+    def stop(self, delta: float | None = None, epsilon: float | None = None) -> dict[str, Any]:
         """Whether the leader is within epsilon of the best arm with confidence 1 − delta.
+
+        By themselves they are those of the definition, where its policy is to end, else 0.05 and 0.
 
         ``{"delta", "epsilon", "statistic", "threshold", "met", "arm", "runner_up"}``, the runner-up
         being the arm that is least ruled out; ``statistic`` is None, with a ``reason``, where there
         is no test.
         """
-        delta, epsilon = number(delta, "delta"), number(epsilon, "epsilon")
+        own = confidence(self.definition["policy"])
+        delta = number(own[0] if delta is None else delta, "delta")
+        epsilon = number(own[1] if epsilon is None else epsilon, "epsilon")
         if not 0 < delta < 1:
             raise InputError("delta", "lie in (0, 1)", delta)
         if not 0 <= epsilon < math.inf:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ossb.campaigns import arrays
 from ossb.campaigns.asking import unit_of
+from ossb.campaigns.definition import wanted_policy
 from ossb.campaigns.importing import Intake
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.player import Player
@@ -87,6 +88,24 @@ class Changes:
             return None, self._journal.record("arm_retired", self._clock(), content)
 
         self._journal.change(retire)
+
+    def switch(self, policy: str | Mapping[str, Any]) -> dict[str, Any]:
+        """Play by another policy from here on; returns it, as the journal holds it.
+
+        What was learnt is kept: it begins with all that was played and told.
+        """
+        wanted = wanted_policy(policy)
+
+        def play_by(state: State) -> tuple[dict[str, Any], Future[None] | None]:
+            if state.closed:
+                raise Closed(f"campaign {self.name!r} is closed")
+            if state.definition["policy"] == wanted:
+                return wanted, self._journal.newest
+            player = Player(state.instance, wanted, sorted(state.retired))
+            content = {"policy": wanted, "memory": arrays.packed(player.start())}
+            return wanted, self._journal.record("switched", self._clock(), content)
+
+        return self._journal.change(play_by)
 
     def import_rows(
         self, rows: Iterable[Row], source: str = "", after: int | None = None, once: bool = False

@@ -21,6 +21,7 @@ from ossb.simulation.seeds import instance_key, policy_stream
 from ossb.structures.base import Instance
 
 LONGEST_NAME = 200
+PLAIN_NAMES = {"identify": "top-two"}  # what people call policies by what they are for
 
 
 def label(value: Any, field: str) -> str:
@@ -56,13 +57,7 @@ def definition(
     if is_described(known) and not known.shows_lists:
         must = "list its arms, or show their items: only sums over arms of a set are observed"
         raise InputError("instance", must)
-    if not isinstance(policy, str | Mapping):
-        raise InputError("policy", "be a name, or a table with a name", policy)
-    chosen = {"name": policy} if isinstance(policy, str) else dict(policy)
-    if "name" not in chosen:
-        raise InputError("policy.name", "be given")
-    parameters = {str(key): value for key, value in chosen.items() if key != "name"}
-    wanted = {"name": chosen["name"], **dict(sorted(parameters.items()))}
+    wanted = wanted_policy(policy)
     Player(known, wanted)
     return {
         "name": name,
@@ -70,6 +65,18 @@ def definition(
         "policy": wanted,
         "seed": integer(seed, "seed"),
     }
+
+
+def wanted_policy(policy: str | Mapping[str, Any]) -> dict[str, Any]:
+    """A policy's name and parameters, as plain data; whether it fits is not looked at."""
+    if not isinstance(policy, str | Mapping):
+        raise InputError("policy", "be a name, or a table with a name", policy)
+    chosen = {"name": policy} if isinstance(policy, str) else dict(policy)
+    if "name" not in chosen:
+        raise InputError("policy.name", "be given")
+    parameters = {str(key): value for key, value in chosen.items() if key != "name"}
+    own = PLAIN_NAMES.get(str(chosen["name"]), chosen["name"])
+    return {"name": own, **dict(sorted(parameters.items()))}
 
 
 def create(

@@ -25,6 +25,7 @@ KINDS = (
     "expired",
     "arm_added",
     "arm_retired",
+    "switched",
     "closed",
 )
 GENESIS = "0" * 64

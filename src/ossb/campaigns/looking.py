@@ -210,7 +210,7 @@ def rates_at_estimate(view: View, gap: float) -> dict[str, Any]:
     Where the estimate has no bound, ``rates`` is None and ``reason`` says why.
     """
     try:
-        found = bound(_at_estimate(view), gap)
+        found = bound(at_estimate(view), gap)
     except (InputError, CertificationError) as error:
         return {"value": None, "rates": None, "reason": str(error)}
     player = view.player
@@ -266,7 +266,7 @@ def _model(instance: Any) -> Any:
     return instance.model() if hasattr(instance, "model") else None
 
 
-def _at_estimate(view: View) -> Any:
+def at_estimate(view: View) -> Any:
     """The instance with the estimate for its true parameter."""
     instance: Any = view.player.instance
     if view.player.described:

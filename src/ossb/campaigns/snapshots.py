@@ -53,6 +53,8 @@ def load(state: State, saved: bytes) -> None:
     state.tally = Tally(*(_unpacked(entry) for entry in found["tally"]))
     if state.tally.counts.size != size:  # components that no arm shows were once left out
         raise Unusable(f"the snapshot is about {state.tally.counts.size} components of {size}")
+    if "policy" in found:
+        state.play_by(found["policy"])
     state.memory = Memory(_seen(entry) for entry in found["memory"])
     for left_out, memory in found.get("asides", ()):
         state.asides[tuple(left_out)] = Memory(_seen(entry) for entry in memory)
@@ -102,9 +104,12 @@ def _content(state: State) -> dict[str, Any]:
             for digest, decisions, stream, changes in state.repeats
         ]
         repeated = {"asks": state.asks, "repeats": repeats}
+    now = state.definition["policy"]
+    switched = {} if now == state.first_policy else {"policy": now}
     return {
         **met,
         **repeated,
+        **switched,
         **({"asides": aside} if aside else {}),
         "number": state.number,
         "digest": state.digest,

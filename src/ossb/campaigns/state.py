@@ -37,6 +37,7 @@ class State:
         self.definition: dict[str, Any] = {
             key: content[key] for key in ("name", "instance", "policy", "seed")
         }
+        self.first_policy: dict[str, Any] = content["policy"]
         self.opened = created.time
         instance: Any = from_dict(content["instance"])
         self.instance = instance
@@ -262,6 +263,14 @@ class State:
     def _arm_retired(self, event: Event, content: dict[str, Any]) -> None:
         self.retired.add(int(content["arm"]))
         self._begin(Memory(arrays.unpacked(content["memory"])))
+
+    def _switched(self, event: Event, content: dict[str, Any]) -> None:
+        self.play_by(content["policy"])
+        self._begin(Memory(arrays.unpacked(content["memory"])))
+
+    def play_by(self, policy: dict[str, Any]) -> None:
+        """Another policy from here on; the one it was created with is kept."""
+        self.definition = {**self.definition, "policy": policy}
 
     def _closed(self, event: Event, content: dict[str, Any]) -> None:
         self.closed = True

@@ -267,6 +267,24 @@ def retire_arm(
     _said({"arm": arm, "status": "retired"}, said, json)
 
 
+@app.command("switch")
+def switch(
+    name: Name,
+    policy: Annotated[str, typer.Argument(metavar="POLICY", help="NAME[:key=value,…]")],
+    storage: Where = STORAGE,
+    token: Token = None,
+    json: Json = False,
+) -> None:
+    """Play by another policy from here on. What was learnt is kept.
+
+    Example: ossb campaign switch prices top-two:delta=0.05
+    """
+    with campaigns(storage, token) as store:
+        chosen = store.switch(name, _policy(policy))
+    said = f"campaign {name} is played by {chosen['name']} from here on"
+    _said({"policy": chosen, "status": "switched"}, said, json)
+
+
 @app.command("import")
 def import_(
     name: Name,
@@ -373,8 +391,6 @@ def _headline(found: dict[str, Any]) -> str:
 
 def _stop(found: dict[str, Any]) -> str:
     stop = found["stop"]
-    if stop["statistic"] is None or stop["threshold"] is None:
-        return str(stop.get("reason", "no stopping rule"))
-    verdict = "the leader is best" if stop["met"] else "not sure yet"
-    sure = f"{100 * (1 - stop['delta']):.6g}%"
-    return f"{verdict} at {sure}: statistic {stop['statistic']:.4g} of {stop['threshold']:.4g}"
+    if "sentence" in stop:
+        return str(stop["sentence"])
+    return str(stop.get("reason", "no stopping rule"))

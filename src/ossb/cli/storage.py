@@ -46,6 +46,8 @@ class Campaigns(Protocol):
 
     def retire_arm(self, name: str, arm: int) -> None: ...
 
+    def switch(self, name: str, policy: dict[str, Any]) -> dict[str, Any]: ...
+
     def import_rows(self, name: str, rows: list[tuple[Any, Any]], source: str) -> int: ...
 
     def history(self, name: str) -> Iterator[dict[str, Any]]: ...
@@ -105,6 +107,9 @@ class InStore:
     def retire_arm(self, name: str, arm: int) -> None:
         self._campaign(name).retire_arm(arm)
 
+    def switch(self, name: str, policy: dict[str, Any]) -> dict[str, Any]:
+        return dict(self._campaign(name).switch(policy))
+
     def import_rows(self, name: str, rows: list[tuple[Any, Any]], source: str) -> int:
         return int(self._campaign(name).import_rows(rows, source, once=True))
 
@@ -149,6 +154,9 @@ class BehindService:
 
     def retire_arm(self, name: str, arm: int) -> None:
         self._client.retire_arm(name, arm)
+
+    def switch(self, name: str, policy: dict[str, Any]) -> dict[str, Any]:
+        return dict(self._client.switch(name, policy))
 
     def import_rows(self, name: str, rows: list[tuple[Any, Any]], source: str) -> int:
         return int(self._client.import_rows(name, rows, source, once=True))

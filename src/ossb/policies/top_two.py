@@ -124,13 +124,15 @@ class TopTwo(NamedTuple):
             shares[x] = shares[x] / total if 0.0 < total < math.inf else 0.0
 
 
-def build(instance: Any, cost: Any, epsilon: float) -> TopTwo:
+def build(instance: Any, cost: Any, epsilon: float, delta: float) -> TopTwo:
     reveals = instance.showing()
     starts = np.cumsum([0, *(len(components) for components in reveals)])
     shown = np.array([c for components in reveals for c in components], dtype=np.int64)
     kind, extra = read_cost(cost)
     if not 0 <= epsilon < math.inf:
         raise InputError("epsilon", "be non-negative", epsilon)
+    if not 0 < delta < 1:  # for those who ask when to stop; decisions do not depend on it
+        raise InputError("delta", "lie in (0, 1)", delta)
     rivals = rivals_of(instance.model(), instance.observed_family)
     if rivals is None:
         raise InputError("policy", f"fit the instance: the rivals of {instance.kind} are not known")
@@ -161,7 +163,7 @@ def fits(instance: Instance) -> str | None:
 TOP_TWO = Kind(
     name="top-two",
     build=build,
-    parameters={"cost": "samples", "epsilon": 0.0},
+    parameters={"cost": "samples", "epsilon": 0.0, "delta": 0.05},
     needs=(MODEL,),
     reference="Jourdan et al. (2022); You et al. (2023); Qin and Russo (2024)",
     fits=fits,

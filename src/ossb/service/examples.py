@@ -30,6 +30,12 @@ CAMPAIGN: dict[str, Any] = {
         "met": False,
         "arm": 0,
         "runner_up": 1,
+        "left": None,
+        "sentence": "Not sure to 95% yet: 14% of the evidence that is needed. …",
+    },
+    "intervals": {
+        "components": [[0.02, 1.0], [0.0, 0.98], [0.0, 0.98]],
+        "arms": [[0.02, 1.0], [0.0, 0.98], [0.0, 0.98]],
     },
     "exploration": {"regret": None, "bound": None, "gaps": None},
     "timeline": {

@@ -289,6 +289,15 @@ def schema() -> dict[str, Any]:
                 (NAME,),
             )
         },
+        f"{of}/switch": {
+            "post": _call(
+                "Play by another policy from here on; what was learnt is kept (scope admin)",
+                {"200": _answer("Switched", {"policy": {"name": "hgl"}, "status": "switched"})},
+                _object({"policy": {"type": ["string", "object"]}}),
+                {"policy": "hgl"},
+                (NAME,),
+            )
+        },
         f"{of}/import": {
             "post": _call(
                 "Data from before, all or nothing, if event `after` is the newest (scope admin)",

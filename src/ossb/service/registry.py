@@ -35,7 +35,7 @@ class Registry:
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
         # by the digest of the newest event: a number may become another event's
-        self._pages: dict[str, tuple[tuple[str, float], dict[str, Any]]] = {}
+        self._pages: dict[str, tuple[tuple[str, float | None], dict[str, Any]]] = {}
         self._waiting: dict[str, asyncio.Event] = {}
         self._turns: dict[str, asyncio.Lock] = {}
         self.damaged: dict[str, str] = {}  # campaigns that could not be opened, and why
@@ -78,7 +78,7 @@ class Registry:
             Campaign.open(self.storage, name, instance=instance, policy=policy, seed=seed)
         return self.campaign(name), made
 
-    def summary(self, name: str, delta: float) -> dict[str, Any]:
+    def summary(self, name: str, delta: float | None) -> dict[str, Any]:
         """Where a campaign stands; worked out once for each state of it."""
         campaign = self.campaign(name)
         with _patiently(self._alone(f"\x1f{name}")):

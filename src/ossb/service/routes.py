@@ -95,15 +95,15 @@ async def list_all(call: Call) -> Response:
 
 async def show(call: Call) -> Response:
     query = call.query("delta")
-    delta = _float(query["delta"], "delta") if "delta" in query else 0.05
-    if not 0 < delta < 1:
+    delta = _float(query["delta"], "delta") if "delta" in query else None
+    if delta is not None and not 0 < delta < 1:
         raise InputError("delta", "lie in (0, 1)", delta)
     registry = call.service.registry
     campaign = await call.work(registry.campaign, call.name)
     return document(await _standing(call, campaign, delta))
 
 
-async def _standing(call: Call, campaign: Campaign, delta: float) -> dict[str, Any]:
+async def _standing(call: Call, campaign: Campaign, delta: float | None) -> dict[str, Any]:
     """Where a campaign stands; without rates and stop where these take too long."""
     registry, name = call.service.registry, campaign.name
 
@@ -220,6 +220,15 @@ async def retire_arm(call: Call) -> Response:
     await call.work(lambda: call.service.registry.campaign(call.name).retire_arm(arm))
     call.service.registry.changed(call.name)
     return document({"arm": arm, "status": "retired"})
+
+
+async def switch(call: Call) -> Response:
+    body = await call.json()
+    strict.keys(body, ("policy",))
+    campaign = call.service.registry.campaign(call.name)
+    chosen = await call.work(lambda: campaign.switch(body["policy"]))
+    call.service.registry.changed(call.name)
+    return document({"policy": chosen, "status": "switched"})
 
 
 async def import_rows(call: Call) -> Response:
@@ -351,6 +360,7 @@ OF_CAMPAIGN = {
     ("POST", "close"): Route(close, "admin"),
     ("POST", "arms"): Route(add_arm, "admin"),
     ("POST", "retire"): Route(retire_arm, "admin"),
+    ("POST", "switch"): Route(switch, "admin"),
     ("POST", "import"): Route(import_rows, "admin"),
     ("GET", "events"): Route(events, "read"),
     ("GET", "decisions"): Route(decisions, "read"),

@@ -1,17 +1,21 @@
 """Where a campaign stands, in one document: for ``GET``, the page and ``campaign show``."""
 
 import math
+import time
 from collections.abc import Callable
 from typing import Any
 
 from ossb.arm_sets import ARM_SETS
 from ossb.campaigns import Campaign, Corrupt, Unavailable
 from ossb.campaigns.campaign import GAP
+from ossb.campaigns.deciding import DELTA, confidence, intervals, outlook, sentence
 from ossb.campaigns.looking import Moment, known_leader, rates_at_estimate, stopping
 from ossb.errors import OssbError
 from ossb.service.logs import LOG
 
 BINS = 60
+INTERVALS = 0.05  # how often any of the intervals may ever miss
+HOUR = 3600.0  # before that a pace says little
 DEFINED = ("name", "instance", "policy", "seed", "created", "closed")
 COUNTED = ("rounds", "pending", "events", "phases", "plays", "means", "components")
 SHORT = (*DEFINED, *COUNTED)
@@ -30,7 +34,7 @@ DAMAGED: dict[str, Any] = {
 UNSEEN = {**DAMAGED, "structure": "busy"}
 
 
-def summary(campaign: Campaign, delta: float = 0.05) -> dict[str, Any]:
+def summary(campaign: Campaign, delta: float | None = None) -> dict[str, Any]:
     """Definition, plays and means, leader, rates with certificate, and whether one may stop.
 
     ``exploration`` holds the regret spent so far by the estimate, Σ plays(x) (μ* − μ(x)), and
@@ -41,7 +45,7 @@ def summary(campaign: Campaign, delta: float = 0.05) -> dict[str, Any]:
     return summary_at(campaign.moment(BINS), delta)
 
 
-def summary_at(moment: Moment, delta: float) -> dict[str, Any]:
+def summary_at(moment: Moment, delta: float | None) -> dict[str, Any]:
     """The same, of one moment: what is worked out belongs to what is shown beside it."""
     stands = moment.stands
     rates = _rates(moment)
@@ -56,11 +60,27 @@ def summary_at(moment: Moment, delta: float) -> dict[str, Any]:
         **stands,
         "leader": known_leader(moment.view),
         "rates": rates,
-        "stop": stopping(moment.view, delta),
+        "stop": _stop(moment, delta, told_for),
+        "intervals": intervals(moment.view, INTERVALS) if moment.view.player.whole else None,
         "exploration": {"regret": told_for, "bound": promised, "gaps": gaps},
         "timeline": moment.timeline(gaps),
     }
     return most_played(found)
+
+
+def _stop(moment: Moment, delta: float | None, regret: float | None) -> dict[str, Any]:
+    """Whether one may stop, and that in a sentence, with what is left until then."""
+    stands, view = moment.stands, moment.view
+    stop = stopping(view, *confidence(stands["policy"], delta))
+    left = outlook(view, stop)
+    days = (time.time() - stands["created"]) / 86400.0
+    per_day = stands["rounds"] / days if days > HOUR / 86400.0 else None
+    arm, named = stop["arm"], None
+    if arm is not None:
+        named = next((a["arm_name"] for a in stands["arms"] if a["arm"] == arm), str(arm))
+    policy = stands["policy"]["name"]
+    said = sentence(stop, left, policy, named, stands["rounds"], regret, per_day)
+    return {**stop, "left": None if left is None else left._asdict(), "sentence": said}
 
 
 def _rates(moment: Moment) -> dict[str, Any]:
@@ -118,7 +138,7 @@ def short(campaign: Campaign) -> dict[str, Any]:
     return _entry({**moment.stands, "leader": known_leader(moment.view)})
 
 
-def unjudged(campaign: Campaign, delta: float) -> dict[str, Any]:
+def unjudged(campaign: Campaign, delta: float | None) -> dict[str, Any]:
     """A campaign whose rates and stop took too long to work out, which it says."""
     reason = "this takes longer than a call has; it is shown once it was worked out"
     unknown = dict.fromkeys(("statistic", "threshold", "arm", "runner_up"))
@@ -127,7 +147,12 @@ def unjudged(campaign: Campaign, delta: float) -> dict[str, Any]:
         **moment.stands,
         "leader": known_leader(moment.view),
         "rates": {"value": None, "rates": None, "reason": reason},
-        "stop": {"delta": delta, "epsilon": 0.0, **unknown, "met": False, "reason": reason},
+        "stop": {
+            **{"delta": DELTA if delta is None else delta, "epsilon": 0.0, "met": False},
+            **unknown,
+            "reason": reason,
+        },
+        "intervals": None,
         "exploration": {"regret": None, "bound": None, "gaps": None},
         "timeline": moment.timeline(None),
     }

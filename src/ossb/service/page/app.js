@@ -96,19 +96,6 @@ async function list() {
 
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-// Half-widths at 95 %, for one arm at one time: a guide to the eye, not the stopping rule.
-function halfWidth(instance, mean, count) {
-  const sigma = instance.sigma === undefined ? 1 : instance.sigma;
-  const variance = {
-    gaussian: sigma * sigma,
-    bernoulli: Math.max(mean * (1 - mean), 1 / (count + 4)),
-    bounded: 0.25,
-    poisson: Math.max(mean, 1 / count),
-    exponential: mean * mean,
-  }[instance.observation];
-  return 1.96 * Math.sqrt((variance === undefined ? 1 : variance) / count);
-}
-
 // Whether the arms are those of a set, named by their items and shown once they are played.
 const isSet = (instance) => instance.arm_set !== undefined;
 
@@ -119,8 +106,6 @@ function nameOf(instance, arm) {
   if (instance.structure === "dueling") return arm.map(one).join(" – ");
   return names.length ? arm.map(one).join(", ") : `[${arm.join(", ")}]`;
 }
-
-const RANGES = { bernoulli: [0, 1], bounded: [0, 1], poisson: [0, Infinity], exponential: [0, Infinity] };
 
 function facts(found) {
   const { stop, exploration } = found;
@@ -139,6 +124,7 @@ function facts(found) {
       exploration.bound === null ? "" : `C(m) ln t = ${short(exploration.bound, 3)}`),
   );
   const parts = [list_];
+  if (stop.sentence) parts.push(element("p", { class: "verdict" }, stop.sentence));
   if (stop.statistic !== null && stop.threshold) {
     const title = `Likelihood-ratio statistic ${short(stop.statistic, 3)} against its threshold ${short(stop.threshold, 3)}`;
     parts.push(element("p", { class: "hint" }, `Likelihood-ratio statistic against its threshold at ${level}`),
@@ -147,50 +133,38 @@ function facts(found) {
   return card("Where it stands", "", ...parts);
 }
 
-// The items that an arm is the sum of, where each of them is observed.
-function itemsOf(instance, arm) {
-  if (instance.feedback !== "semi_bandit") return null;
-  if (isSet(instance)) return arm;
-  return instance.arms[arm].flatMap((used, item) => (used ? [item] : []));
-}
+// Where a mean lies: right at all times, for all of them together.
+const within = (mean, ends) => (ends ? { half: (ends[1] - ends[0]) / 2, low: ends[0], high: ends[1] }
+  : { half: null, low: mean, high: mean });
+const endsOf = (row) => (row.half === null ? "–" : `${short(row.low, 3)} to ${short(row.high, 3)}`);
 
 function items(found) {
   const { counts, means } = found.components;
+  const ends = found.intervals ? found.intervals.components : [];
   const leading = new Set(found.leader || []), retired = new Set(found.retired);
-  const [least, most] = RANGES[found.instance.observation] || [-Infinity, Infinity];
-  return counts.map((count, item) => {
-    const mean = means[item], half = count === 0 ? null : halfWidth(found.instance, mean, count);
-    return {
-      name: nameOf(found.instance, item), count, mean, half,
-      low: Math.max(mean - half, least), high: Math.min(mean + half, most),
-      leads: leading.has(item), retired: retired.has(item),
-    };
-  });
+  return counts.map((count, item) => ({
+    name: nameOf(found.instance, item), count, mean: means[item], ...within(means[item], ends[item]),
+    leads: leading.has(item), retired: retired.has(item),
+  }));
 }
 
-// Errors of independent items add up by their squares.
-function halfOfSum(found, shown) {
-  const { counts, means } = found.components;
-  if (shown.some((item) => counts[item] === 0)) return null;
-  return Math.hypot(...shown.map((item) => halfWidth(found.instance, means[item], counts[item])));
+// The ends of a sum are the sums of the ends.
+function endsOfSum(found, shown) {
+  const ends = shown.map((item) => found.intervals && found.intervals.components[item]);
+  if (ends.some((pair) => !pair)) return null;
+  return [0, 1].map((side) => ends.reduce((sum, pair) => sum + pair[side], 0));
 }
 
 function arms(found) {
-  const own = found.components.counts.length === found.arms.length && same(found.components.means, found.means);
   const retired = new Set(found.retired);
   const rates = new Map((found.rates.rates || []).map((entry) => [JSON.stringify(entry.arm), entry.rate]));
   return found.arms.map((arm, i) => {
-    const mean = found.means[i], count = own ? found.components.counts[i] : found.plays[i];
-    const summed = itemsOf(found.instance, arm.arm);
-    const half = summed !== null ? halfOfSum(found, summed)
-      : mean === null || count === 0 ? null : halfWidth(found.instance, mean, count);
-    const duel = found.instance.structure === "dueling";
-    const [least, most] = (own || duel) && RANGES[found.instance.observation] || [-Infinity, Infinity];
+    const mean = found.means[i], duel = found.instance.structure === "dueling";
+    const ends = isSet(found.instance) ? endsOfSum(found, arm.arm)
+      : found.intervals && found.intervals.arms && found.intervals.arms[i];
     return {
-      name: arm.arm_name, plays: found.plays[i], mean, half,
+      name: arm.arm_name, plays: found.plays[i], mean, ...within(mean, mean === null ? null : ends),
       silent: duel && arm.arm[0] === arm.arm[1], // of an item with itself: shows nothing
-      low: half === null ? mean : Math.max(mean - half, least),
-      high: half === null ? mean : Math.min(mean + half, most),
       leads: same(arm.arm, found.leader), rate: rates.get(JSON.stringify(arm.arm)) || 0,
       retired: Array.isArray(arm.arm) ? arm.arm.some((item) => retired.has(item)) : retired.has(arm.arm),
     };
@@ -206,7 +180,7 @@ function itemTable(rows) {
     element("td", { class: "name" }, mark(row, "in the leader")),
     element("td", {}, short(row.count)),
     element("td", {}, short(row.mean)),
-    element("td", {}, row.half === null ? "–" : `± ${short(row.half, 2)}`)));
+    element("td", {}, endsOf(row))));
   return table("items", "Every item", ["Item", "Seen", "Mean", "95 % interval"], body);
 }
 
@@ -215,7 +189,7 @@ function armTable(rows, caption) {
     element("td", { class: "name" }, mark(row, "leads")),
     element("td", {}, short(row.plays)),
     element("td", {}, short(row.mean)),
-    element("td", {}, row.half === null ? "–" : `± ${short(row.half, 2)}`),
+    element("td", {}, endsOf(row)),
     element("td", {}, row.rate ? short(row.rate, 3) : "–")));
   return table("arms", caption, ["Arm", "Plays", "Mean", "95 % interval", "Rate c(x, m)"], body);
 }

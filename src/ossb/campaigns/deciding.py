@@ -1,0 +1,179 @@
+"""Where a test stands, in a sentence: which arm, how sure, at what cost; or how long still."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ossb.campaigns.looking import View, at_estimate
+from ossb.errors import OssbError
+from ossb.models.rivals import CHARGE, STATISTIC, rivals_of
+from ossb.models.rivals.mixture import mixture_of
+from ossb.structures.base import bound
+from ossb.tally import Tally
+
+DELTA = 0.05
+ROUGH = 1e-2  # relative gap of the weights
+LARGEST = 2000  # numbers in the arms' description up to which what is left is worked out
+LONGEST = 1e12
+STEPS = 60  # bisections to the end of an interval
+SPREAD = 1.28  # standard deviations of the evidence, for a range of eight in ten
+DECIDING = ("top-two",)  # policies that are to end
+
+
+class Left(NamedTuple):
+    """How many rounds there are still, by the present estimate: about, and a range."""
+
+    rounds: int
+    low: int
+    high: int
+
+
+def confidence(policy: dict[str, Any], delta: float | None = None) -> tuple[float, float]:
+    """δ and ε of a campaign: as asked for, else by its definition."""
+    own = policy if policy["name"] in DECIDING else {}
+    return float(own.get("delta", DELTA) if delta is None else delta), float(own.get("epsilon", 0))
+
+
+def outlook(view: View, stop: dict[str, Any]) -> Left | None:
+    """What is left if the best weights were played from here; None where that is not known."""
+    player, tally = view.player, view.tally
+    instance: Any = player.instance
+    if stop["met"] or player.described or stop["threshold"] is None or not stop["statistic"]:
+        return None
+    numbers = np.size(getattr(instance, "arms", 0)) + len(instance.showing())
+    if numbers > LARGEST:
+        return None
+    try:
+        found = bound(at_estimate(view), ROUGH, cost="samples")
+    except OssbError:
+        return None
+    rivals = rivals_of(instance.model(), instance.observed_family)
+    reveals = instance.showing()
+    weights = np.zeros(len(reveals))
+    for arm, rate in found.support:
+        weights[found.instance.position(arm)] += rate
+    if rivals is None or not 0.0 < weights.sum() < math.inf:
+        return None
+    weights /= weights.sum()
+    needed = stop["threshold"] - _charge(rivals, tally, stop["epsilon"])
+    contest = rivals.start()
+
+    def met(rounds: float) -> bool:
+        counts = tally.counts.copy()
+        for shown, plays in zip(reveals, (rounds * weights).tolist(), strict=True):
+            for component in shown:
+                counts[component] += round(plays)
+        later = Tally(counts, tally.means, tally.pending, tally.plays, tally.phases, tally.clock)
+        rivals.judge(stop["epsilon"], needed, later, contest)
+        return bool(contest.verdict[STATISTIC] - contest.verdict[CHARGE] >= needed)
+
+    high = 1.0
+    while not met(high):
+        high *= 2.0
+        if high > LONGEST:
+            return None
+    low = 0.5 * high
+    while high - low > max(0.01 * high, 1.0):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if met(middle) else (middle, high)
+    total = float(tally.clock[0]) + high
+    swing = SPREAD * math.sqrt(2.0 / stop["threshold"])
+    least = max(total * (1.0 - swing) - float(tally.clock[0]), 0.0)
+    most = total * (1.0 + swing) - float(tally.clock[0])
+    return Left(math.ceil(high), math.ceil(least), math.ceil(most))
+
+
+def _charge(rivals: Any, tally: Tally, epsilon: float) -> float:
+    contest = rivals.start()
+    rivals.judge(epsilon, math.inf, tally, contest)
+    return float(contest.verdict[CHARGE])
+
+
+def sentence(
+    stop: dict[str, Any],
+    left: Left | None,
+    policy: str,
+    named: str | None,
+    rounds: int,
+    regret: float | None,
+    per_day: float | None,
+) -> str:
+    """The same in words."""
+    sure = f"{100 * (1 - stop['delta']):.6g}%"
+    good = "is best" if not stop["epsilon"] else f"is within {stop['epsilon']:g} of the best"
+    if stop["met"]:
+        cost = f" and about {regret:.4g} of regret" if regret is not None else ""
+        return f"Arm {named} {good}, sure to {sure}; that took {rounds:,} rounds{cost}."
+    if stop["statistic"] is None or stop["threshold"] is None:
+        return f"Not sure: {stop.get('reason', 'there is no test')}."
+    share = max(0.0, min(1.0, stop["statistic"] / stop["threshold"]))
+    said = f"Not sure to {sure} yet: {share:.0%} of the evidence that is needed."
+    if policy in DECIDING:
+        if left is not None:
+            said += f" About {left.rounds:,} rounds more ({left.low:,} to {left.high:,})"
+            said += f", {_days(left.rounds / per_day)} at this pace." if per_day else "."
+        return said
+    said += f" {policy} spends little and does not aim to end"
+    if left is None:
+        return said + "."
+    said += f"; after a switch to top-two, about {left.rounds:,} rounds more"
+    said += f" ({left.low:,} to {left.high:,})"
+    return said + (f", {_days(left.rounds / per_day)} at this pace." if per_day else ".")
+
+
+def _days(days: float) -> str:
+    if days < 2:
+        return f"{24 * days:.1f} hours"
+    return f"{days:.0f} days" if days < 21 else f"{days / 7:.0f} weeks"
+
+
+def intervals(view: View, delta: float) -> dict[str, Any]:
+    """Where means lie: all of them together right, at all times, with confidence 1 − δ.
+
+    ``components`` and, where arms are listed, ``arms``, of those that show one component or are
+    worth the sum of theirs; in the user's sign, None where something was not told of yet.
+    """
+    instance: Any = view.player.instance
+    own = _of_components(instance, view.tally, delta)
+    if view.player.described:
+        return {"components": own, "arms": None}
+    arms = []
+    for shown in instance.showing():
+        ends = [own[component] for component in shown]
+        known = [end for end in ends if end is not None]
+        told = len(known) == len(ends) > 0 and (len(ends) == 1 or instance.adds_up)
+        arms.append([math.fsum(side) for side in zip(*known, strict=True)] if told else None)
+    return {"components": own, "arms": arms}
+
+
+def _of_components(instance: Any, tally: Tally, delta: float) -> list[list[float] | None]:
+    mixture = mixture_of(instance.observed_family)
+    family, sign = mixture.family, float(instance.observed_sign)
+    level = math.log(tally.counts.size / delta)
+    found: list[list[float] | None] = []
+    for count, mean in zip(tally.counts.tolist(), tally.means.tolist(), strict=True):
+        if count == 0 or not abs(mean) < 1e150:
+            found.append(None)
+            continue
+
+        def ruled_out(level_of: float, n: float = float(count), m: float = mean) -> bool:
+            return mixture.evidence_at(n, m, level_of) > level
+
+        ends: list[Any] = []
+        for end in (family.lowest(), family.highest()):
+            outer, step = end, family.yardstick(mean)
+            while not math.isfinite(outer) and math.isfinite(step):
+                step *= 2.0
+                if ruled_out(mean + math.copysign(step, end)):
+                    outer = mean + math.copysign(step, end)
+            if not ruled_out(outer):
+                ends.append(sign * end if math.isfinite(end) else None)
+                continue
+            inner = mean
+            for _ in range(STEPS):
+                middle = 0.5 * (inner + outer)
+                inner, outer = (inner, middle) if ruled_out(middle) else (middle, outer)
+            ends.append(sign * outer)
+        found.append(None if None in ends else sorted(ends))
+    return found

@@ -1,0 +1,172 @@
+"""Campaigns that decide: what they say, what is left, switches, intervals at all times."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ossb.campaigns import Campaign, Conflict, open_storage
+from ossb.campaigns.deciding import confidence, intervals
+from ossb.errors import Closed, InputError
+from ossb.instances import from_dict
+from ossb.service.summary import summary
+
+BERNOULLI = {"structure": "classical", "observation": "bernoulli", "n_arms": 3}
+CHANCES = [0.3, 0.5, 0.8]
+
+
+def played(campaign, rounds, seed=1):
+    rng = np.random.default_rng(seed)
+    for decision in (campaign.ask()[0] for _ in range(rounds)):
+        campaign.tell(decision.id, int(rng.random() < CHANCES[decision.arm]))
+    return campaign
+
+
+def opened(url="memory://", **keys):
+    return Campaign.open(url, "c", instance=BERNOULLI, **keys)
+
+
+def test_identify_is_top_two_with_its_own_confidence():
+    campaign = opened(policy={"name": "identify", "delta": 0.1, "epsilon": 0.05})
+    assert campaign.definition["policy"] == {"name": "top-two", "delta": 0.1, "epsilon": 0.05}
+    assert (campaign.stop()["delta"], campaign.stop()["epsilon"]) == (0.1, 0.05)
+    assert (campaign.stop(0.2)["delta"], campaign.stop(0.2, 0)["epsilon"]) == (0.2, 0.0)
+    assert confidence({"name": "ossb-paper", "epsilon": 0.01}) == (0.05, 0.0)
+    with pytest.raises(InputError, match="delta"):
+        opened(policy={"name": "identify", "delta": 1.5})
+
+
+def test_it_says_what_is_left_and_then_what_was_found():
+    campaign = played(opened(policy="identify"), 60)
+    stop = summary(campaign)["stop"]
+    assert not stop["met"]
+    assert stop["sentence"].startswith("Not sure to 95% yet: ")
+    left = stop["left"]
+    assert left["low"] <= left["rounds"] <= left["high"]
+    played(campaign, 700, seed=2)
+    stop = summary(campaign)["stop"]
+    assert stop["met"]
+    assert stop["left"] is None
+    assert stop["sentence"].startswith("Arm 2 is best, sure to 95%; that took 760 rounds")
+
+
+def test_what_is_left_is_about_right():
+    """Of many campaigns the rounds that were left lie within the range most of the time."""
+    hits = 0
+    for seed in range(8):
+        campaign = played(opened(policy="identify"), 80, seed)
+        left, more = summary(campaign)["stop"]["left"], 0
+        if left is None:
+            hits += 1
+            continue
+        while not campaign.stop()["met"] and more < 2000:
+            played(campaign, 20, 1000 + seed + more)
+            more += 20
+        hits += left["low"] - 20 <= more <= left["high"] + 20
+    assert hits >= 4
+
+
+def test_a_policy_of_least_regret_says_that_it_will_not_end():
+    said = summary(played(opened(policy="hgl"), 60))["stop"]["sentence"]
+    assert "hgl spends little and does not aim to end" in said
+    assert "top-two" in said
+
+
+@pytest.mark.parametrize("kind", ["memory://", "sqlite"])
+def test_a_switch_keeps_what_was_learnt(kind, tmp_path):
+    url = f"sqlite:///{tmp_path}/s.db" if kind == "sqlite" else kind
+    store = open_storage(url)
+    campaign = played(Campaign.open(store, "c", instance=BERNOULLI, policy="hgl"), 50)
+    before = campaign.describe()
+    (pending,) = campaign.ask()
+    assert campaign.switch({"name": "identify", "delta": 0.1})["name"] == "top-two"
+    campaign.switch({"name": "top-two", "delta": 0.1})  # as it is: no event
+    after = campaign.describe()
+    assert after["components"] == before["components"]
+    assert after["rounds"] == before["rounds"]
+    assert after["policy"] == {"name": "top-two", "delta": 0.1}
+    assert [event.kind for event in campaign.events()].count("switched") == 1
+    campaign.tell(pending.id, 1)
+    again = Campaign(store, "c")
+    assert again.describe()["policy"] == after["policy"]
+    assert again.best() == campaign.best()
+    arms = [campaign.ask()[0].arm for _ in range(5)]
+    folded = Campaign(store, "c")
+    assert folded.describe()["plays"] == campaign.describe()["plays"]
+    assert len(arms) == 5
+    # it is still the campaign that was defined, and the one that it has become
+    Campaign.open(store, "c", instance=BERNOULLI, policy="hgl")
+    Campaign.open(store, "c", instance=BERNOULLI, policy={"name": "identify", "delta": 0.1})
+    with pytest.raises(Conflict):
+        Campaign.open(store, "c", instance=BERNOULLI, policy="kl-ucb")
+    with pytest.raises(InputError, match="policy"):
+        campaign.switch("osub")
+    campaign.close()
+    with pytest.raises(Closed):
+        campaign.switch("hgl")
+
+
+def test_a_switch_goes_on_as_if_it_had_begun_there():
+    """With all that was told: its decisions are those of a fresh policy on the same tally."""
+    one, other = played(opened(policy="hgl"), 40), opened(policy="hgl")
+    played(other, 40)
+    for campaign in (one, other):
+        campaign.switch("top-two")
+    assert [d.arm for d in one.ask(8)] == [d.arm for d in other.ask(8)]
+
+
+FAMILIES = [
+    {"structure": "classical", "observation": "bernoulli", "theta": [0.3, 0.6]},
+    {"structure": "classical", "sigma": 2.0, "theta": [1.0, -3.0]},
+    {"structure": "classical", "observation": "poisson", "theta": [0.5, 4.0]},
+    {"structure": "classical", "observation": "exponential", "theta": [1.5, 20.0]},
+    {
+        "structure": "classical",
+        "observation": "bernoulli",
+        "goal": "minimize",
+        "theta": [0.3, 0.6],
+    },
+]
+
+
+@pytest.mark.parametrize("content", FAMILIES, ids=lambda c: c.get("observation", "gaussian"))
+def test_intervals_hold_at_all_times(content):
+    """At each of many looks in each of many runs: ever missed in at most δ of the runs."""
+    from ossb.campaigns.looking import View
+    from ossb.campaigns.player import Player
+    from ossb.tally import empty_tally, observe
+
+    instance, missed, runs = from_dict(content), 0, 15
+    player, family = Player(instance, {"name": "top-two"}), instance.observed_family
+    for run in range(runs):
+        rng, tally, misses = np.random.default_rng(run), empty_tally(2, 2), False
+        for look in range(1, 60):
+            for k, mean in enumerate(instance.components.tolist()):
+                observe(tally, k, family.sample(mean, rng))
+            if look in (1, 5, 20, 59):
+                found = intervals(View(player, tally, 2, 0, 2), 0.2)["arms"]
+                for ends, truth in zip(found, content["theta"], strict=True):
+                    if ends is not None:  # of one waiting time nothing is known above
+                        misses = misses or not ends[0] <= truth <= ends[1]
+                        assert ends[0] < ends[1]
+        missed += misses
+    assert missed <= 0.2 * runs
+
+
+def test_intervals_of_sums_are_sums_and_of_the_unseen_none():
+    pairs = {
+        "structure": "combinatorial",
+        "feedback": "semi_bandit",
+        "sigma": 1.0,
+        "arms": [[1, 1, 0], [0, 1, 1]],
+    }
+    campaign = Campaign.open("memory://", "c", instance=pairs, policy="top-two")
+    (decision,) = campaign.ask()
+    campaign.tell(decision.id, [1.0, 2.0])
+    found = summary(campaign)["intervals"]
+    seen = [ends for ends in found["components"] if ends is not None]
+    assert found["components"].count(None) == 1
+    assert [ends is None for ends in found["arms"]].count(True) == 1
+    total = next(ends for ends in found["arms"] if ends is not None)
+    assert total == pytest.approx([sum(e[0] for e in seen), sum(e[1] for e in seen)])
+    assert all(math.isfinite(end) for end in total)
