@@ -94,7 +94,7 @@ class Service:
         self.aside = Threads(1)  # for what must not wait for any campaign
         self._later = Threads(1)  # for documents that took longer than their calls had
 
-    def work_out(self, name: str, delta: float) -> None:
+    def work_out(self, name: str, delta: float | None) -> None:
         """Work a campaign's document out aside, once, for whoever wants it next."""
         if not self.stopping and self.registry.begin_later(name):
             self._later.start(lambda: self.registry.work_out(name, delta, lambda: self.stopping))

@@ -85,6 +85,7 @@ IMPORT = {
         "counts before the last is there; errors count rows over all of them.",
     },
 }
+SWITCHED = record({"policy": {"type": "object"}, "status": {"const": "switched"}})
 RETIRED = record({"arm": schemas.COUNT, "status": {"const": "retired"}})
 TAKEN = record({"rows": schemas.COUNT, "events": schemas.COUNT})
 REVOKED = record({"id": schemas.TEXT, "status": {"const": "revoked"}})
@@ -292,8 +293,12 @@ def schema() -> dict[str, Any]:
         f"{of}/switch": {
             "post": _call(
                 "Play by another policy from here on; what was learnt is kept (scope admin)",
-                {"200": _answer("Switched", {"policy": {"name": "hgl"}, "status": "switched"})},
-                _object({"policy": {"type": ["string", "object"]}}),
+                {
+                    "200": _answer(
+                        "Switched", SWITCHED, {"policy": {"name": "hgl"}, "status": "switched"}
+                    )
+                },
+                record({"policy": {"type": ["string", "object"]}}),
                 {"policy": "hgl"},
                 (NAME,),
             )

@@ -98,7 +98,7 @@ class Registry:
         self._later.add(name)
         return True
 
-    def work_out(self, name: str, delta: float, abandoned: Callable[[], bool]) -> None:
+    def work_out(self, name: str, delta: float | None, abandoned: Callable[[], bool]) -> None:
         """Work a document out that nobody waits for, but that will be wanted again."""
         try:
             with suppress(OssbError), deadlines.wanted(time.monotonic() + LATER, abandoned):

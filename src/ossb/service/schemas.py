@@ -100,8 +100,17 @@ STOP = record(
         "arm": or_none(ARM),
         "runner_up": or_none(ARM),
     },
-    {"reason": TEXT},
+    {
+        "reason": TEXT,
+        "left": or_none(record({"rounds": COUNT, "low": COUNT, "high": COUNT})),
+        "sentence": {
+            **TEXT,
+            "description": "Which arm and how sure, or how long still.",
+        },
+    },
 )
+ENDS: Schema = or_none({"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2})
+INTERVALS = or_none(record({"components": lists(ENDS), "arms": or_none(lists(ENDS))}))
 CAMPAIGN = record(
     {
         **DEFINED,
@@ -109,6 +118,7 @@ CAMPAIGN = record(
         "decisions": record(dict.fromkeys(STATUS["enum"], COUNT)),
         "rates": RATES,
         "stop": STOP,
+        "intervals": INTERVALS,
         "exploration": record(
             {
                 "regret": or_none(NUMBER),

@@ -148,7 +148,9 @@ def unjudged(campaign: Campaign, delta: float | None) -> dict[str, Any]:
         "leader": known_leader(moment.view),
         "rates": {"value": None, "rates": None, "reason": reason},
         "stop": {
-            **{"delta": DELTA if delta is None else delta, "epsilon": 0.0, "met": False},
+            "delta": DELTA if delta is None else delta,
+            "epsilon": 0.0,
+            "met": False,
             **unknown,
             "reason": reason,
         },
