@@ -275,3 +275,27 @@ def test_a_snapshot_brings_the_memory_along(monkeypatch):
     monkeypatch.undo()
     with again._journal.look() as state, Campaign(storage, "c")._journal.look() as other:
         assert fingerprint(state) == fingerprint(other)
+
+
+def test_servers_that_share_a_store_make_each_others_asks_again(monkeypatch):
+    """In turns: the journal is the one that a single server would have written."""
+    monkeypatch.setattr(working, "ROOM", -1)
+    monkeypatch.setattr(working, "REPEATS", 7)
+    instance = from_dict(INSTANCES["linear"])
+    alone, shared = open_storage("memory://"), open_storage("memory://")
+    monkeypatch.setattr(shared, "shared", True)
+    clocks = [Clock(), Clock()]
+    single = opened(alone, instance, "hgl", clocks[0])
+    servers = [opened(shared, instance, "hgl", clocks[1]) for _ in range(2)]
+    for number in range(16):
+        clocks[0].now = clocks[1].now = 1e9 + 1000.0 * number
+        step(single, number, instance)
+        step(servers[number % 2], number, instance)
+    decided = [
+        [event.content["decisions"] for event in store.read("c") if event.kind == "asked"]
+        for store in (alone, shared)
+    ]
+    assert decided[0] == decided[1]
+    with servers[0]._journal.look() as state, Campaign(shared, "c")._journal.look() as other:
+        assert fingerprint(state) == fingerprint(other)
+        assert any("repeat" in event.content for event in shared.read("c"))
