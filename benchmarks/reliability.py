@@ -20,7 +20,15 @@ import time
 import traceback
 from pathlib import Path
 
-from reliability_lines import availability, callers, loads, long_campaign, processes, stores
+from reliability_lines import (
+    availability,
+    callers,
+    growth,
+    loads,
+    long_campaign,
+    processes,
+    stores,
+)
 from reliability_lines.table import machine, page, stored, table, today
 
 LINES = [
@@ -30,6 +38,7 @@ LINES = [
     *stores.LINES,
     *callers.LINES,
     *availability.LINES,
+    *growth.LINES,
 ]
 
 
