@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -293,6 +294,33 @@ def test_on_a_graph_with_a_cycle_the_best_arm_must_be_free():
         ossb.bound(ossb.Unimodal(**cycle), cost="samples")
     free = ossb.bound(ossb.Unimodal(**cycle), cost=[0.0, 1.0, 1.0, 1.0])
     assert free.value == pytest.approx(2 / 0.4**2 + 2 / 0.5**2)
+
+
+@pytest.mark.parametrize("family", ["gaussian", "poisson"])
+def test_described_sets_cost_what_the_same_sets_listed_do(family, tmp_path):
+    keys = {"phi": [0.8, 0.7, 0.5, 0.45], "observation": family, "feedback": "semi_bandit"}
+    listed = [[1.0 if i in pair else 0.0 for i in range(4)] for pair in combinations(range(4), 2)]
+    described = ossb.bound(
+        ossb.Combinatorial(arm_set="m_sets", n_items=4, size=2, **keys), cost="samples"
+    )
+    assert described.value == pytest.approx(
+        ossb.bound(ossb.Combinatorial(arms=listed, **keys), cost="samples").value, rel=1e-6
+    )
+    certificates.write([described], tmp_path / "proof.json")
+    ((_, report),) = certificates.verify(tmp_path / "proof.json")
+    assert report.valid
+
+
+def test_described_sets_that_are_too_many_or_exponential_are_refused():
+    many = ossb.Combinatorial(
+        feedback="semi_bandit", arm_set="m_sets", n_items=30, size=10, phi=np.arange(30.0)
+    )
+    with pytest.raises(InputError, match="2,000"):
+        ossb.bound(many, cost="samples")
+    few = {"arm_set": "m_sets", "n_items": 3, "size": 1, "phi": [0.3, 0.2, 0.1]}
+    exponential = ossb.Combinatorial(feedback="semi_bandit", observation="exponential", **few)
+    with pytest.raises(InputError, match="exponential"):
+        ossb.bound(exponential, cost="samples")
 
 
 def test_exponential_means_at_distances_are_refused_with_the_reason():

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ossb import fields as read
+from ossb.arm_sets.base import indicator
 from ossb.errors import InputError
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
@@ -18,7 +19,23 @@ from ossb.graves_lai.semi_bandit.implicit import solve_implicit
 from ossb.graves_lai.semi_bandit.implicit_solution import ImplicitSolution, Items, heaviest_ratio
 from ossb.graves_lai.semi_bandit.matroid import solve_matroid
 from ossb.structures.base import Bound
-from ossb.structures.combinatorial_cases import items_truth, raised, refuse_ties
+from ossb.structures.combinatorial_cases import (
+    ListedSemiBandit,
+    items_truth,
+    raised,
+    refuse_ties,
+)
+from ossb.structures.priced_items import PricedDescribed
+
+MOST_SETS = 2_000  # that are listed where plays have other costs than regret
+
+
+class _Numbered(ListedSemiBandit):
+    """Arms by their number in a list that only we have."""
+
+    def place(self, arm: Arm) -> int:
+        assert isinstance(arm, int)
+        return arm
 
 
 class ImplicitSemiBandit:
@@ -85,10 +102,18 @@ class ImplicitSemiBandit:
 
         return of_paths if self.instance.arm_set == "paths" else of_matchings
 
-    def priced(self, cost: Cost) -> Any:
-        raise InputError(
-            "cost", "be regret for semi_bandit feedback on sets that are not listed", cost.plain
-        )
+    def priced(self, cost: Cost) -> PricedDescribed:
+        """The sets are listed, as far as that goes: no oracle is known for moves both ways."""
+        instance = self.instance
+        if instance.observation == "exponential":
+            must = "be regret for exponential items, whose alternatives are no convex programs"
+            raise InputError("cost", must, cost.plain)
+        if self.arm_set.exceeds(MOST_SETS):
+            must = f"be regret for semi_bandit feedback on more than {MOST_SETS:,} described sets"
+            raise InputError("cost", must, cost.plain)
+        arms = [tuple(sorted(arm)) for arm in self.arm_set.arms()]
+        table = np.array([indicator(self.arm_set.n_items, arm) for arm in arms], dtype=np.float64)
+        return PricedDescribed(instance, cost, _Numbered(instance, table, self.means), arms)
 
     def exact_gap(self, arm: Arm) -> Ball:
         return self.truth.gap(self.checked(arm))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ossb.errors import InputError
 from ossb.graves_lai import program
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.information.items import SetItems, set_items
@@ -36,6 +37,18 @@ class PricedItems(Priced):
     def __init__(self, instance: Any, cost: Cost, case: Any) -> None:
         super().__init__(instance, cost)
         self.case = case
+
+    def place(self, arm: Arm) -> int:
+        """Where a set stands in the list."""
+        return int(self.instance.position(arm))
+
+    def arm_at(self, place: int) -> Arm:
+        """The set at a place of the list."""
+        return place
+
+    @property
+    def is_free(self) -> bool:
+        return not self.prices[self.case.best] > 0.0
 
     @cached_property
     def rivals(self) -> np.ndarray:
@@ -78,7 +91,7 @@ class PricedItems(Priced):
         found = program.solve(items, prices, rivals.size, rank, SHARE * gap)
         alternatives = []
         for row in np.flatnonzero(found.weights > 0.0).tolist():
-            arm = int(rivals[row])
+            arm = self.arm_at(int(rivals[row]))
             step = instance.sign * self._shift(items, row, found.below)
             # a little further in what moves, as far as there is room for it
             low, high = instance.plain_family.lowest(), instance.plain_family.highest()
@@ -93,7 +106,7 @@ class PricedItems(Priced):
         rates = np.zeros(len(self.case.arms))
         rates[played] = found.rates
         support: list[tuple[Arm, float]] = [
-            (int(arm), float(rates[arm])) for arm in np.flatnonzero(rates > 0.0)
+            (self.arm_at(x), float(rates[x])) for x in np.flatnonzero(rates > 0.0).tolist()
         ]
         upper = math.fsum((rates * self.prices).tolist())
         return Bound(instance, min(found.lower, upper), upper, support, alternatives)
@@ -119,14 +132,14 @@ class PricedItems(Priced):
     def exact_confusing(self, alternative: Alternative) -> Any:
         from ossb.graves_lai.exact.items import confusing  # loads flint
 
-        place = self.instance.position(alternative.arm)
+        place = self.place(alternative.arm)
         return confusing(self.truth, alternative, np.flatnonzero(self.case.arms[place]).tolist())
 
     def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball:
         from ossb.graves_lai.exact.items import collected, heaviest  # loads flint
 
         sets, places = self._sets(not self.is_free)
-        costs = [self.exact_cost(x) for x in places]
+        costs = [self.exact_cost(self.arm_at(x)) for x in places]
         truth = self.truth
         return heaviest(truth, sets, costs, collected(truth, confusing, weights))
 
@@ -139,7 +152,7 @@ class PricedItems(Priced):
         for place, gap in zip(places, gaps, strict=True):
             if not gap > 0:
                 raise ProofError(f"instance: arm {place} is as good as the best arm")
-        plays = [(self.instance.position(arm), rate) for arm, rate in support]
+        plays = [(self.place(arm), rate) for arm, rate in support]
         told = seen((np.flatnonzero(self.case.arms[x]).tolist(), rate) for x, rate in plays)
         rates = np.zeros(len(self.case.arms))
         for x, rate in plays:
@@ -156,3 +169,24 @@ class PricedItems(Priced):
             return float(items.multipliers[row])
 
         return information(truth, sets, gaps, told, multiplier)
+
+
+class PricedDescribed(PricedItems):
+    """Sets of a described family, which are listed after all; an arm is its items."""
+
+    def __init__(self, instance: Any, cost: Cost, case: Any, arms: list[tuple[int, ...]]) -> None:
+        super().__init__(instance, cost, case)
+        self.arms, self.places = arms, {arm: place for place, arm in enumerate(arms)}
+
+    @cached_property
+    def prices(self) -> np.ndarray:
+        return self.cost.prices(self.case.gaps)
+
+    def place(self, arm: Arm) -> int:
+        items = tuple(sorted(arm)) if isinstance(arm, tuple) else (arm,)
+        if items not in self.places:
+            raise InputError("arm", f"be one of {self.instance.arm_set}", list(items))
+        return self.places[items]
+
+    def arm_at(self, place: int) -> Arm:
+        return self.arms[place]
