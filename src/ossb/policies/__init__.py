@@ -22,6 +22,7 @@ from ossb.policies.hgl import HGL
 from ossb.policies.ids import IDS
 from ossb.policies.imed import IMED
 from ossb.policies.imed_ub import IMED_UB
+from ossb.policies.kl_lucb import KL_LUCB, LUCB
 from ossb.policies.kl_ucb import KL_UCB
 from ossb.policies.linear_thompson import LINEAR_THOMPSON
 from ossb.policies.lse import LSE
@@ -38,6 +39,7 @@ from ossb.policies.spl import SPL
 from ossb.policies.thompson import THOMPSON
 from ossb.policies.top_two import TOP_TWO
 from ossb.policies.ucb1 import UCB1
+from ossb.policies.uniform import UNIFORM
 from ossb.structures.base import Instance
 
 __all__ = ["POLICIES", "Kind", "Policy", "policy"]
@@ -80,6 +82,9 @@ OWN: dict[str, Kind] = {
         AESCB,
         GLPG,
         TOP_TWO,
+        LUCB,
+        KL_LUCB,
+        UNIFORM,
     )
 }
 
