@@ -2,8 +2,8 @@
 
 KL-LUCB (Kaufmann and Kalyanakrishnan, 2013), m = 1: with β(t) = ln(k₁ K t^α / δ) and the upper ends
 u(x) = max {q: N kl(mean, q) ≤ β}, play the arm of the largest mean and, of the others, the one
-of the largest u, both in every step t.  LUCB (Kalyanakrishnan, Tewari, Auer and Stone, 2012) has the same
-with u(x) = mean + √(2 v ln(5 K t⁴ / 4δ) / N), v = 1/4 for values in [0, 1].
+of the largest u, both in every step t.  LUCB (Kalyanakrishnan, Tewari, Auer and Stone, 2012) has
+the same with u(x) = mean + √(2 v ln(5 K t⁴ / 4δ) / N), v = 1/4 for values in [0, 1].
 
 Departures: here a round plays one arm, the leader of a step first; v is σ² for Gaussian
 observations; of k₁ and α, bounded in the paper, those of its experiments are taken.  When to
