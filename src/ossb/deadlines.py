@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 from ossb.errors import OutOfTime as OutOfTime
 
 EVERY = 0.1  # seconds between looks at the clocks of all
-WORK, REST = 0.002, 0.002  # seconds that long work goes on for, and lets others go before it
+LONG = 0.01  # seconds of work from which on it is long
+WORK = 0.002  # seconds that it goes on for then, before it lets others go
 
 _local = threading.local()
 _limits: dict[int, "Limit"] = {}  # by thread
+_long: set[int] = set()  # threads whose work has turned out to be long
 _stops: dict[int, list["Stop"]] = {}  # by thread
 _watch = threading.Lock()
 _watched = False
@@ -44,7 +46,7 @@ def wanted(until: float, abandoned: Callable[[], bool]) -> Iterator[None]:
         _begin_to_watch()
     before, thread = getattr(_local, "limit", None), threading.get_ident()
     limit = until, abandoned
-    _local.until = time.monotonic() + WORK
+    _local.quantum = time.thread_time() + LONG  # of work: who waits for a lock does none
     _local.limit = _limits[thread] = limit
     try:
         yield
@@ -52,6 +54,7 @@ def wanted(until: float, abandoned: Callable[[], bool]) -> Iterator[None]:
         _local.limit = before
         if before is None:
             _limits.pop(thread, None)
+            _long.discard(thread)
         else:
             _limits[thread] = before
 
@@ -76,10 +79,11 @@ def breathe() -> None:
     """
     if len(_limits) < 2 or getattr(_local, "limit", None) is None:
         return
-    now = time.monotonic()
-    if now > _local.until:
-        time.sleep(REST)
-        _local.until = time.monotonic() + WORK
+    if time.thread_time() > _local.quantum:
+        _long.add(threading.get_ident())
+        # together they leave half of the time to the others, however many they are
+        time.sleep(WORK * (2 * len(_long) - 1))
+        _local.quantum = time.thread_time() + WORK
 
 
 def left() -> float:

@@ -1,5 +1,6 @@
 """An ask that has no time left leaves nothing, and costs no more than was done for it."""
 
+import threading
 import time
 
 import pytest
@@ -65,19 +66,49 @@ def test_a_late_ask_leaves_nothing(clock, monkeypatch, instance, policy):
 
 
 def test_long_work_lets_others_go_first_only_where_there_are_some(monkeypatch):
-    rests = []
-    monkeypatch.setattr(time, "sleep", rests.append)
-    now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    rests, now, ours, sleep = [], [0.0], threading.get_ident(), time.sleep
+
+    def rest(seconds):
+        rests.append(seconds) if threading.get_ident() == ours else sleep(seconds)
+
+    monkeypatch.setattr(time, "sleep", rest)
+    monkeypatch.setattr(time, "thread_time", lambda: now[0])
+    forever = (float("inf"), lambda: False)
     deadlines.breathe()
-    with deadlines.wanted(10.0, lambda: False):
+    with deadlines.wanted(*forever):
         now[0] = 1.0
         deadlines.breathe()
         assert rests == []
-        deadlines._at_work.add(-1)
+        deadlines._limits[-1] = forever
         try:
             deadlines.breathe()
             deadlines.breathe()
+            deadlines._long.add(-1)
+            now[0] += 1.0
+            deadlines.breathe()
         finally:
-            deadlines._at_work.discard(-1)
-        assert rests == [deadlines.REST]
+            deadlines._limits.pop(-1)
+            deadlines._long.discard(-1)
+        assert rests == [deadlines.WORK, 3 * deadlines.WORK]
+    assert not deadlines._long
+
+
+def test_nobody_waits_for_a_campaign_longer_than_is_wanted():
+    campaign = Campaign.open(MemoryStorage(), "c", instance=CLASSICAL, policy="ucb1")
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with campaign._journal.look():
+            held.set()
+            done.wait(60)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(60)
+    try:
+        with deadlines.wanted(0.0, lambda: False), pytest.raises(OutOfTime):
+            campaign.ask()
+    finally:
+        done.set()
+        holder.join()
+    assert len(campaign.ask()) == 1

@@ -89,3 +89,78 @@ def test_a_busy_campaign_keeps_nobody_from_the_others(campaign):
     finally:
         done.set()
         holder.join()
+
+
+def test_a_thread_is_at_work_until_it_ends_whoever_has_gone():
+    threads, begun, gate = Threads(2), threading.Event(), threading.Event()
+    lanes = Lanes(threads, 1)
+
+    def work():
+        begun.set()
+        gate.wait(LONG)
+
+    async def use():
+        left = asyncio.ensure_future(lanes.run("busy", work))
+        while not begun.is_set():
+            await asyncio.sleep(0.001)
+        left.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await left
+        assert lanes._at_work == {"busy": 1}
+        next_ = asyncio.ensure_future(lanes.run("busy", lambda: 7))
+        await asyncio.sleep(0.01)
+        assert not next_.done()
+        assert await asyncio.wait_for(lanes.run("other", lambda: 8), LONG) == 8
+        gate.set()
+        assert await asyncio.wait_for(next_, LONG) == 7
+
+    asyncio.run(use())
+    threads.shutdown()
+    assert not lanes._at_work
+
+
+def test_one_token_leaves_threads_to_the_others():
+    threads, gate = Threads(8), threading.Event()
+    lanes = Lanes(threads, 8)
+
+    async def use():
+        flood = [
+            asyncio.ensure_future(lanes.run(f"c{i}", gate.wait, LONG, token="greedy"))
+            for i in range(40)
+        ]
+        for name in ("c0", "new"):
+            found = lanes.run(name, lambda: 7, token="quiet")
+            assert await asyncio.wait_for(found, LONG) == 7
+        gate.set()
+        assert all(await asyncio.gather(*flood))
+
+    asyncio.run(use())
+    threads.shutdown()
+    assert not lanes._working
+    assert not lanes._waiting_of
+
+
+def test_not_more_calls_wait_than_may(monkeypatch):
+    from ossb.service.answers import Refusal
+
+    monkeypatch.setattr("ossb.service.lanes.MOST_WAITING", 2)
+    monkeypatch.setattr("ossb.service.lanes.MOST_WAITING_OF_ONE", 3)
+    threads, gate = Threads(2), threading.Event()
+    lanes = Lanes(threads, 1)
+
+    async def use():
+        names = ["a", "a", "a", "a", "b", "b", "b"]
+        calls = [
+            asyncio.ensure_future(lanes.run(name, gate.wait, LONG, token="t")) for name in names
+        ]
+        await asyncio.sleep(0.01)
+        gate.set()
+        found = await asyncio.gather(*calls, return_exceptions=True)
+        refused = [place for place, one in enumerate(found) if isinstance(one, Refusal)]
+        assert refused == [3, 5, 6]
+        assert found[3].status == 503
+
+    asyncio.run(use())
+    threads.shutdown()
+    assert not lanes._waiting
+    assert not lanes._waiting_of

@@ -125,6 +125,7 @@ def _repeats(repeat: Repeat, tally: Tally, state: Any, player: Any, bound: Any) 
     stream = np.random.Generator(np.random.PCG64(0))
     arrays.set_rng_state(stream, repeat.stream)
     for arm, phase in repeat.decisions:
+        deadlines.breathe()
         decision = player.select(then, bound, stream, None)
         if decision != Decision(arm, phase):
             return False

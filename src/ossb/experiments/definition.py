@@ -14,8 +14,8 @@ from typing import Any
 
 from ossb.errors import InputError
 from ossb.experiments.generate import GENERATORS
-from ossb.fields import check_keys, choice, integer, text
-from ossb.instances import from_dict, load
+from ossb.fields import check_keys, choice, integer, seen, text
+from ossb.instances import check_names, from_dict, load
 from ossb.policies import POLICIES
 from ossb.policies.own import own_parameters
 from ossb.simulation.chosen import read_policy
@@ -235,6 +235,8 @@ def _instances(value: Any, folder: Path) -> Iterator[Named]:
             raise InputError(where, "be a table of keys", entry)
         keys = dict(entry)
         group = text(keys.pop("group", "") or keys.get("name", ""), f"{where}.group")
+        if group:
+            seen(group, f"{where}.group")
         try:
             made = list(_made(keys, folder))
         except InputError as error:
@@ -258,7 +260,9 @@ def _made(keys: dict[str, Any], folder: Path) -> Iterator[Instance]:
         for content in generator(keys):
             yield from_dict(content)
     else:
-        yield from_dict(keys)
+        instance = from_dict(keys)
+        check_names(instance)
+        yield instance
 
 
 def _override(item: str) -> tuple[str, Any]:

@@ -109,6 +109,7 @@ class Service:
                         with suppress(OssbError):
                             self.registry.campaign(name)
 
+        self._threads.begin()
         self._threads.start(open_all)
 
     def stop(self) -> None:

@@ -51,10 +51,8 @@ class Lanes:
             await self._turn(key)
         else:
             self._begin(key)
-        try:
-            return await self._threads.run(make, *arguments, until=until)
-        finally:
-            self._end(key)
+        # a thread is at work until it ends, though nobody may wait for it any more
+        return await self._threads.run(make, *arguments, until=until, ended=lambda: self._end(key))
 
     async def _turn(self, key: Key) -> None:
         """Wait for a turn; whoever ends enters us as being at work."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-SOON = 0.5  # seconds that a list has
+SOON = 0.25  # seconds that a list has
 UNSEEN = "it is busy, and was not looked at before"
 
 Document = dict[str, Any]

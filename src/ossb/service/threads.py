@@ -23,6 +23,7 @@ class Task(NamedTuple):
     arguments: tuple[Any, ...]
     waiting: "asyncio.Future[Any] | None"
     until: float  # of the monotonic clock: nobody waits for longer
+    ended: Callable[[], None] | None = None  # called on the loop's thread once it has ended
 
 
 class Threads:
@@ -48,20 +49,37 @@ class Threads:
         return self._running >= len(self._threads)
 
     async def run(
-        self, make: Callable[..., Any], *arguments: Any, until: float | None = None
+        self,
+        make: Callable[..., Any],
+        *arguments: Any,
+        until: float | None = None,
+        ended: Callable[[], None] | None = None,
     ) -> Any:
-        """What ``make`` returns or raises.
+        """What ``make`` returns or raises; ``ended`` is called once it does, whoever waits then.
 
         It is ended where it asks whether it is still wanted (``deadlines.check``) once whoever
         waits here has been cancelled, or at the moment ``until`` of the monotonic clock.
         """
         waiting = asyncio.get_running_loop().create_future()
+
+        def end() -> None:
+            self._running -= 1
+            if ended is not None:
+                ended()
+
         self._running += 1
         try:
-            self._put(Task(make, arguments, waiting, math.inf if until is None else until))
-            return await waiting
-        finally:
-            self._running -= 1
+            self._put(Task(make, arguments, waiting, math.inf if until is None else until, end))
+        except BaseException:
+            end()
+            raise
+        return await waiting
+
+    def begin(self) -> None:
+        """Start all threads: to start one takes long where others are busy."""
+        while self._started < len(self._threads):
+            self._threads[self._started].start()
+            self._started += 1
 
     def start(self, make: Callable[[], Any]) -> None:
         """Do something that nobody waits for."""
@@ -101,14 +119,17 @@ class Threads:
             if task.waiting is not None:
                 loop = task.waiting.get_loop()
                 try:
-                    loop.call_soon_threadsafe(_settle, task.waiting, result, failure)
+                    loop.call_soon_threadsafe(_settle, task, result, failure)
                 except RuntimeError:  # the loop has ended: nobody waits any more
                     continue
             del task, result, failure  # a thread that waits keeps nothing alive
 
 
-def _settle(waiting: "asyncio.Future[Any]", result: Any, failure: BaseException | None) -> None:
-    if waiting.done():  # the caller has gone
+def _settle(task: Task, result: Any, failure: BaseException | None) -> None:
+    if task.ended is not None:
+        task.ended()
+    waiting = task.waiting
+    if waiting is None or waiting.done():  # the caller has gone
         return
     if failure is None:
         waiting.set_result(result)
