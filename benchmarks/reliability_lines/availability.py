@@ -424,39 +424,7 @@ def schemathesis(folder, counts):
     )
 
 
-def growth(folder, counts):
-    """Bytes of the journal for a decision, for every structure with each of two policies."""
-    import numpy as np
-
-    from ossb.campaigns import open_storage
-    from reliability_lines.callers import module
-
-    measure = module("campaigns/test_bytes.py")
-    most, of = {}, {}
-    for case in measure.cases():
-        instance, name = case.values
-        storage, rng = open_storage("memory://"), np.random.default_rng(1)
-        campaign = measure.opened(storage, instance, name, measure.Clock())
-        for _ in range(counts["rounds"]):
-            measure.told(campaign, campaign.ask()[0], instance, rng)
-        asked = [event for event in storage.read("c") if event.kind == "asked"]
-        size = sum(len(event.body.encode()) for event in asked) / len(asked)
-        if size > most.get(instance.kind, 0):
-            most[instance.kind], of[instance.kind] = size, name
-    shown = ", ".join(f"{kind} {size:.0f}" for kind, size in sorted(most.items()))
-    held = max(most.values()) <= measure.MOST and set(most) == set(measure.LARGE)
-    return held, f"bytes an ask, the dearer of `hgl` and `ossb`: {shown}"
-
-
 LINES = [
-    Line(
-        "growth",
-        "asks on every structure, {rounds} each: bytes in the journal",
-        "≤ 1 KB a decision",
-        {"rounds": 200},
-        growth,
-        least=10,
-    ),
     Line(
         "greedy",
         "one campaign flooded by {callers} callers with `n` = 10,000, {seconds} s",
