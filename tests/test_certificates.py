@@ -133,7 +133,7 @@ DAMAGES = [
     ),
     (
         damaged(lambda b: b["alternatives"][0].update(witness=["0.5", 1, 1])),
-        r"`bounds\[0\].alternatives\[0\].witness\[0\]` must be a number, got 0.5",
+        r"`bounds\[0\].alternatives\[0\].witness\[0\]` must be a number, got '0.5'",
     ),
     (
         damaged(lambda b: b["alternatives"][0].update(piece=0.5)),
