@@ -55,7 +55,7 @@ def completions(setup, words, home):
         (["ossb", "str"], ["structures"]),
         (["ossb", "campaign", "cl"], ["close"]),
         (["ossb", "bound", "--cert"], ["--certificate"]),
-        (["ossb", "simulate", "x.toml", "--policy", "kl"], ["kl-ucb"]),
+        (["ossb", "simulate", "x.toml", "--policy", "kl-u"], ["kl-ucb"]),
         (["ossb", "run", "end-"], ["end-of-optimism"]),
         (["ossb", "run", "./"], []),
     ],

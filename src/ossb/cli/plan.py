@@ -24,7 +24,7 @@ def plan(
         typer.Option(metavar="FILE", help="Draw regret against rounds (.png, .pdf or .svg)."),
     ] = None,
 ) -> None:
-    """Plan a test for the best arm: rounds and days, plays, regret, and what is saved.
+    """Plan how long a test takes and what it costs.
 
     Example: ossb plan instance.toml --delta 0.05 --per-day 2000
     """
