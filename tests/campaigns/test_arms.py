@@ -153,9 +153,12 @@ def test_the_last_arm_stays(clock):
     assert {d.arm for d in campaign.ask(5)} == {1}
     assert campaign.stop() == {
         "delta": 0.05,
+        "epsilon": 0.0,
         "statistic": None,
         "threshold": None,
         "met": True,
+        "arm": 1,
+        "runner_up": None,
         "reason": "there is one arm",
     }
 

@@ -1,6 +1,7 @@
 """Campaigns on sets of arms that are not listed: items are shown, arms are met."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -8,12 +9,12 @@ import pytest
 from ossb.campaigns import Campaign, Told, read_rows
 from ossb.campaigns import journal as journal_module
 from ossb.campaigns.snapshots import fingerprint
-from ossb.campaigns.stopping import threshold
 from ossb.campaigns.storage.memory import MemoryStorage
 from ossb.cli.exporting import write
 from ossb.errors import InputError
 from ossb.graves_lai.bound import Bound
 from ossb.instances import from_dict
+from ossb.models.rivals.mixture import mixture_of
 from ossb.structures.base import bound
 
 SEMI = {"structure": "combinatorial", "sigma": 1.0, "feedback": "semi_bandit"}
@@ -172,7 +173,10 @@ def test_the_leader_the_rates_and_when_to_stop(label):
     best = instance.implicit_set.maximize(instance.sign * means)
     assert campaign.best() == list(best)
     stop = campaign.stop(0.05)
-    assert stop["threshold"] == threshold(np.array(stands["components"]["counts"]), 0.05)
+    mixture = mixture_of(instance.family)
+    told = zip(stands["components"]["counts"], stands["components"]["means"], strict=True)
+    price = sum(mixture.evidence_price(float(count), mean) for count, mean in told)
+    assert stop["threshold"] == pytest.approx(math.log(1 / 0.05) + price)
     assert stop["met"] == (stop["statistic"] > stop["threshold"])
     rates = campaign.rates()
     exact = bound(from_dict({**SETS[label], "phi": means.tolist()}))

@@ -112,8 +112,9 @@ def stopping(view: View, delta: float, epsilon: float = 0.0) -> dict[str, Any]:
     if not described and instance.tested() is None:
         reason = f"this {instance.kind} structure has no likelihood-ratio test"
         return {**answer, "reason": reason}
-    if _has_one_arm(view.player):
-        return {**answer, "met": True, "reason": "there is one arm"}
+    only = _only_arm(view.player)
+    if only is not None:
+        return {**answer, "met": True, "arm": only, "reason": "there is one arm"}
     if not view.tally.counts.any():
         return {**answer, "statistic": 0.0, "reason": "nothing was told yet"}
     if not np.abs(view.tally.means).max() <= largest(instance):  # NaN is not
@@ -186,13 +187,18 @@ def _verdict_of_set(instance: Any, view: View, level: float) -> Verdict:
     return Verdict(statistic, level, known_leader(view), None)
 
 
-def _has_one_arm(player: Player) -> bool:
+def _only_arm(player: Player) -> Any:
+    """The one arm (of duels, item) that may be played; None where there are several."""
     instance: Any = player.instance
     if not player.described:
-        return len(instance.showing()) == 1
+        if len(instance.showing()) > 1:
+            return None
+        arm = (0, 0) if instance.has_pairs else 0
+        return plain(arm if player.whole else player.outer(arm))
     arms = instance.implicit_set
     flat = np.zeros(arms.n_items)
-    return arms.runner_up(flat, arms.maximize(flat)) is None
+    first = arms.maximize(flat)
+    return plain(first) if arms.runner_up(flat, first) is None else None
 
 
 def _evidence(instance: Any, tally: Tally) -> float:
