@@ -76,7 +76,9 @@ def test_what_needs_a_list_of_arms_says_so():
 
 def test_the_command_lines_keys():
     content = bound(DUELS).to_dict()
-    assert list(content) == ["value", "lower", "upper", "best_arm", "rates", "status", "seconds"]
+    keys = ["cost", "value", "lower", "upper", "best_arm", "rates", "status", "seconds"]
+    assert list(content) == keys
+    assert content["cost"] == "regret"
     assert content["best_arm"] == [0, 0]
     assert [set(entry) for entry in content["rates"]] == [{"arm", "rate"}] * 2
     assert content["rates"][0]["arm"] == [0, 1]
