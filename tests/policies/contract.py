@@ -21,7 +21,7 @@ def untold(instance, name, rounds, **parameters):
     return arms
 
 
-def decisions(instance, name, horizon, seed, **parameters):
+def decisions(instance, name, horizon, seed, /, **parameters):
     """The arms of an interpreted trial; ``World`` with the same seed draws the same values."""
     record, world = policy(name, instance, **parameters), World(instance, seed)
     tally = empty_tally(len(instance.components), instance.n_arms)

@@ -18,6 +18,7 @@ from ossb.policies.escb import ESCB
 from ossb.policies.glm_ucb import GLM_UCB
 from ossb.policies.glpg import GLPG
 from ossb.policies.graves_lai import GRAVES_LAI
+from ossb.policies.greedy import GREEDY
 from ossb.policies.hgl import HGL
 from ossb.policies.ids import IDS
 from ossb.policies.imed import IMED
@@ -25,6 +26,7 @@ from ossb.policies.imed_ub import IMED_UB
 from ossb.policies.kl_lucb import KL_LUCB, LUCB
 from ossb.policies.kl_ucb import KL_UCB
 from ossb.policies.linear_thompson import LINEAR_THOMPSON
+from ossb.policies.lingape import LINGAPE
 from ossb.policies.lse import LSE
 from ossb.policies.mints import MINTS
 from ossb.policies.oful import OFUL
@@ -34,8 +36,10 @@ from ossb.policies.osub import OSUB
 from ossb.policies.rmed1 import RMED1
 from ossb.policies.rmed2 import RMED2
 from ossb.policies.rucb import RUCB
+from ossb.policies.sequential_halving import SEQUENTIAL_HALVING
 from ossb.policies.solid import SOLID
 from ossb.policies.spl import SPL
+from ossb.policies.successive_elimination import SUCCESSIVE_ELIMINATION
 from ossb.policies.thompson import THOMPSON
 from ossb.policies.top_two import TOP_TWO
 from ossb.policies.ucb1 import UCB1
@@ -84,6 +88,10 @@ OWN: dict[str, Kind] = {
         TOP_TWO,
         LUCB,
         KL_LUCB,
+        LINGAPE,
+        SUCCESSIVE_ELIMINATION,
+        SEQUENTIAL_HALVING,
+        GREEDY,
         UNIFORM,
     )
 }

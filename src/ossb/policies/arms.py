@@ -46,6 +46,22 @@ def unplayed(tally: Tally) -> int:
 
 
 @kernel
+def overdue(model: Any, plays: float, tally: Tally) -> int:
+    """The least played arm of a small set that shows everything, or −1.
+
+    If it has fewer plays than so many, or nothing is told yet.
+    """
+    place, least = 1, model.informative(0)
+    arm = model.informative(place)
+    while arm >= 0:
+        if tally.plays[arm] < tally.plays[least]:
+            least = arm
+        place += 1
+        arm = model.informative(place)
+    return int(least) if tally.plays[least] < plays or tally.clock[0] == 0 else -1
+
+
+@kernel
 def best_mean(tally: Tally) -> int:
     """The arm of the largest empirical mean, lowest on ties."""
     leader = 0

@@ -31,7 +31,7 @@ from numpy.random import Generator
 
 from ossb.errors import InputError
 from ossb.models.base import SETTLED, WEAKEST, Model
-from ossb.policies.arms import projects
+from ossb.policies.arms import overdue, projects
 from ossb.policies.base import Kind
 from ossb.records import record
 from ossb.structures.offers import MODEL
@@ -83,7 +83,7 @@ class GravesLai(NamedTuple):
             plan[END] = max(int(self.growth * plan[END]), plan[END] + 1)
             plan[LEADER] = -1
         logarithm = math.log(plan[END])
-        forced = self.overdue(math.sqrt(logarithm), tally)
+        forced = overdue(self.model, math.sqrt(logarithm), tally)
         if forced >= 0:
             return Decision(forced, ESTIMATE)
         leader = self.model.project(tally, memory.model)
@@ -102,17 +102,6 @@ class GravesLai(NamedTuple):
             if tally.plays[leader] < tally.plays[due] or memory.model.numbers[SETTLED] >= level:
                 return Decision(leader, EXPLORE)
         return Decision(due, EXPLORE)
-
-    def overdue(self, plays: float, tally: Tally) -> int:
-        """The least played arm of the small set if it has fewer plays, or none is told; or −1."""
-        place, least = 1, self.model.informative(0)
-        arm = self.model.informative(place)
-        while arm >= 0:
-            if tally.plays[arm] < tally.plays[least]:
-                least = arm
-            place += 1
-            arm = self.model.informative(place)
-        return least if tally.plays[least] < plays or tally.clock[0] == 0 else -1
 
     def furthest_behind(self, level: float, tally: Tally, targets: np.ndarray) -> int:
         """The arm of least N/c among those with N < c · level, or −1."""
