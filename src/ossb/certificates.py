@@ -31,6 +31,15 @@ def to_certificate(bounds: Iterable[Bound]) -> dict[str, Any]:
     return {"format": FORMAT, "version": VERSION, "bounds": [_entry(bound) for bound in bounds]}
 
 
+def numbers_in(bound: Bound) -> int:
+    """How many numbers the certificate of a bound holds, about: those of its alternatives."""
+    alternatives = bound.alternatives
+    if not len(alternatives):
+        return 0
+    first = alternatives[0]
+    return len(alternatives) * (np.size(first.parameter) + np.size(first.witness))
+
+
 def write(bounds: Iterable[Bound], path: str | Path) -> None:
     """Write the certificate of some bounds to a file."""
     text = json.dumps(to_certificate(bounds), allow_nan=False)

@@ -125,7 +125,7 @@ class Client:
         return found
 
     def campaign(self, name: str, delta: float | None = None) -> dict[str, Any]:
-        """Where a campaign stands; whether to stop at confidence 1 − ``delta``, else at 95 %."""
+        """Where a campaign stands; whether to stop at confidence 1 − ``delta``, else its own."""
         query = "" if delta is None else f"?delta={float(delta)!r}"
         return self._call("GET", _path(name) + query)
 

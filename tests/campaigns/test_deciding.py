@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ossb.campaigns import Campaign, Conflict, open_storage
-from ossb.campaigns.deciding import confidence, intervals
+from ossb.campaigns.deciding import confidence
+from ossb.campaigns.intervals import find_ends, intervals
 from ossb.errors import Closed, InputError
 from ossb.instances import from_dict
 from ossb.service.summary import summary
@@ -170,3 +171,31 @@ def test_intervals_of_sums_are_sums_and_of_the_unseen_none():
     total = next(ends for ends in found["arms"] if ends is not None)
     assert total == pytest.approx([sum(e[0] for e in seen), sum(e[1] for e in seen)])
     assert all(math.isfinite(end) for end in total)
+
+
+@pytest.mark.parametrize("content", FAMILIES, ids=lambda c: c.get("observation", "gaussian"))
+def test_ends_are_found_alike_by_compiled_code(content):
+    """Documents of many arms have no time for the interpreter."""
+    from ossb.models.rivals.mixture import mixture_of
+
+    family = from_dict(content).observed_family
+    counts = np.array([0, 1, 7, 1000])
+    means = np.array([0.0, *(family.sample(m, np.random.default_rng(1)) for m in (0.5,) * 3)])
+    found = [np.full((4, 2), np.nan) for _ in range(2)]
+    for find, ends in zip((find_ends.compiled, find_ends.function), found, strict=True):
+        find(mixture_of(family), 3.0, counts, means, ends)
+    assert np.array_equal(*found, equal_nan=True)
+    assert np.isnan(found[0][0]).all()
+    assert not np.isnan(found[0][1:]).any()
+
+
+def test_a_document_of_many_arms_holds_no_certificate_of_their_square():
+    """20,000 independent arms have a certificate of 800 million numbers."""
+    campaign = Campaign.open("memory://", "c", instance={**BERNOULLI, "n_arms": 300})
+    ones = [6] + 299 * [3]  # of seven
+    campaign.import_rows([(arm, int(k < ones[arm])) for arm in range(300) for k in range(7)])
+    found = summary(campaign)["rates"]
+    assert found["certificate"] is None
+    assert found["status"] == "certified"
+    assert len(found["rates"]) > 100
+    assert summary(played(opened(), 30))["rates"]["certificate"] is not None

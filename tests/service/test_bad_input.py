@@ -197,6 +197,19 @@ CREATE = [
     ("no instance", json.dumps({"name": "x", "policy": {"name": "ucb1"}}).encode(), "instance"),
     ("no policy", json.dumps({"name": "x", "instance": INSTANCE}).encode(), "policy"),
 ]
+NO_POLICIES = [
+    (None, "policy"),
+    (7, "policy"),
+    ([], "policy"),
+    ("", "policy"),
+    ("best", "policy"),
+    ({}, "policy.name"),
+    ({"name": 7}, "policy"),
+    ({"name": "rmed1"}, "policy"),
+    ({"name": "hgl", "speed": 1}, "policy.speed"),
+    ({"name": "top-two", "delta": 1}, "policy.delta"),
+    ({"name": "ossb", "epsilon": "x"}, "policy.epsilon"),
+]
 TABLE = (
     [("/ask", *entry) for entry in ASK if entry[1] != b"{}"]
     + [("/tell", *entry) for entry in TELL]
@@ -204,10 +217,14 @@ TABLE = (
     + [("", *entry) for entry in CREATE]
     + [
         (rest, f"whole={v[:20]!r}", v, None)
-        for rest in ("/arms", "/retire", "/import")
+        for rest in ("/arms", "/retire", "/switch", "/import")
         for v in WHOLE_BODIES
     ]
     + [("/retire", f"arm={v[:20]}", raw("arm", v), ("arm", "body")) for v in NO_NUMBERS]
+    + [
+        ("/switch", f"policy={json.dumps(v)[:30]}", json.dumps({"policy": v}).encode(), field)
+        for v, field in NO_POLICIES
+    ]
     + [
         ("/import", f"after={v[:20]}", raw("after", v, rows=[[0, 1]]), ("after", "body"))
         for v in NO_NUMBERS
@@ -365,7 +382,7 @@ GROWING = {
     "dueling": {"structure": "dueling", "n_items": 3},
 }
 
-RESTS = ("ask", "tell", "void", "arms", "retire", "import")
+RESTS = ("ask", "tell", "void", "arms", "retire", "switch", "import")
 PATHS = st.sampled_from([*(f"{FIRST}/{rest}" for rest in RESTS), "/v1/campaigns"])
 BODIES = st.binary(max_size=60) | OBJECTS.map(lambda keys: json.dumps(keys).encode())
 POLICY_NAMES = st.sampled_from(["ucb1", "hgl", "ossb", "thompson"])

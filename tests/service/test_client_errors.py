@@ -83,7 +83,8 @@ def test_asks(both, name, options):
     client, ours = both
     http = {("lease_seconds" if k == "lease" else k): v for k, v in options.items()}
     theirs = caught(lambda: client.ask(name, **http))
-    assert theirs == caught(lambda: Campaign.open(ours, name).ask(**options))
+    # who opens one is told beside how to create it
+    assert theirs == caught(lambda: Campaign(ours, name).ask(**options))
 
 
 def test_a_key_that_was_used_otherwise(both):
@@ -184,6 +185,10 @@ def test_arms_and_rows(both):
     theirs = caught(lambda: client.add_arm("first", brought))
     assert theirs == caught(lambda: first.add_arm(brought))
     assert caught(lambda: client.add_arm("over")) == caught(lambda: over.add_arm())
+    for policy in ("best", {"name": "top-two", "delta": 2}, {"name": "hgl", "speed": 1}, {}):
+        theirs = caught(lambda policy=policy: client.switch("first", policy))
+        assert theirs == caught(lambda policy=policy: first.switch(policy))
+    assert caught(lambda: client.switch("over", "hgl")) == caught(lambda: over.switch("hgl"))
     for rows in ([(9, 1)], [(0, 2)], [("x", 1)], [(0, 1), (0, None)], [0], 7, [(0, float("nan"))]):
         theirs = caught(lambda rows=rows: client.import_rows("first", rows))
         assert theirs == caught(lambda rows=rows: first.import_rows(rows))

@@ -73,11 +73,20 @@ def test_answers_of_a_campaign(checked):
     checked.post(f"{OF}/arms", {"arm": {}, "number": 3}, "first")
     checked.post(f"{OF}/arms", {"arm": {}, "number": 3}, "first")
     checked.post(f"{OF}/retire", {"arm": 1}, "first")
+    assert checked.post(f"{OF}/switch", {"policy": "top-two"}, "first").status_code == 200
+    assert checked.post(f"{OF}/switch", {"policy": "best"}, "first").status_code == 400
+    checked.post(f"{OF}/ask", {}, "first")
+    checked("GET", OF, "first")
     after = checked("GET", OF, "first").json()["events"]
     checked.post(f"{OF}/import", {"rows": [[0, 1]], "after": after}, "first")
     checked.post(f"{OF}/import", {"rows": [[0, 1]], "after": after}, "first")
     checked.post(f"{OF}/close", {}, "first")
-    for rest, body in (("ask", {}), ("arms", {"arm": {}}), ("import", {"rows": [], "after": 1})):
+    for rest, body in (
+        ("ask", {}),
+        ("arms", {"arm": {}}),
+        ("import", {"rows": [], "after": 1}),
+        ("switch", {"policy": "hgl"}),
+    ):
         assert checked.post(f"{OF}/{rest}", body, "first").status_code == 410
     checked("GET", "/v1/campaigns")
     checked("GET", "/v1/campaigns", query="?brief=true")

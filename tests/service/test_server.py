@@ -12,6 +12,7 @@ from ossb.service import logs, strict
 from ossb.service.app import Service
 from ossb.service.metrics import Metrics
 from ossb.service.server import is_loopback, serve
+from service_calls import BODY
 
 
 def test_loopback():
@@ -156,6 +157,8 @@ def test_names_of_strangers_leave_no_trace(campaign):
     for i in range(20):
         assert campaign.get(f"/v1/campaigns/none-{i}").status_code == 404
         assert campaign.post(f"/v1/campaigns/none-{i}/ask", {}).status_code == 404
+        refused = {**BODY, "name": f"none-{i}", "policy": {"name": "ucb1", "speed": i}}
+        assert campaign.post("/v1/campaigns", refused).status_code == 400
     registry = campaign.service.registry
     kept = (*registry._opening, *registry._turns, *registry._open, *registry._pages)
     assert not [name for name in kept if "none" in name]
@@ -165,6 +168,14 @@ def test_too_many_streams(campaign, monkeypatch):
     monkeypatch.setattr("ossb.service.stream.MOST_STREAMS", 0)
     answer = campaign.get("/v1/campaigns/first/events")
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "busy")
+
+
+def test_streams_of_one_campaign_leave_some_to_others(campaign, monkeypatch):
+    monkeypatch.setattr("ossb.service.stream.MOST_OF_CAMPAIGN", 0)
+    answer = campaign.get("/v1/campaigns/first/events")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "busy")
+    assert "this campaign has" in answer.json()["error"]["message"]
+    assert not campaign.service.streams_of
 
 
 def test_a_body_that_comes_too_slowly(campaign, monkeypatch):

@@ -1,7 +1,10 @@
 """Where a campaign stands, in one document."""
 
+import time
+
 import pytest
 
+from ossb import deadlines
 from ossb.campaigns import Campaign, looking
 from ossb.service.summary import short, summary
 
@@ -46,3 +49,19 @@ def test_what_is_not_told_costs_nothing(campaign):
     campaign.ask(2, available=[1])
     assert summary(campaign)["timeline"]["regret"] == [0.0, 1.0, 1.0, 1.0]
     assert campaign.timeline(60, [0.0, 1.0]) == summary(campaign)["timeline"]
+
+
+def test_a_leader_that_takes_too_long_to_find_is_left_out(campaign, monkeypatch):
+    """Of a general program it may; what is counted is shown all the same."""
+    from ossb.service import summary
+
+    def long(view):
+        while True:
+            time.sleep(0.01)
+            deadlines.check()
+
+    monkeypatch.setattr(summary, "known_leader", long)
+    with deadlines.wanted(time.monotonic() + 0.4, lambda: False):
+        assert summary.unjudged(campaign, 0.05)["leader"] is None
+    with deadlines.wanted(time.monotonic() + 0.4, lambda: False):
+        assert summary.short(campaign)["leader"] is None

@@ -22,6 +22,7 @@ DECLARED = {
     ("POST", "/v1/campaigns/first/close"): ADMIN,
     ("POST", "/v1/campaigns/first/arms"): ADMIN,
     ("POST", "/v1/campaigns/first/retire"): ADMIN,
+    ("POST", "/v1/campaigns/first/switch"): ADMIN,
     ("POST", "/v1/campaigns/first/import"): ADMIN,
     ("GET", "/v1/campaigns/first/events"): READ,
     ("GET", "/v1/campaigns/first/decisions"): READ,
@@ -378,6 +379,18 @@ def test_tokens_over_http_have_limits(campaign, tokens):
     ):
         answer = campaign.post("/v1/tokens", body, token=admin)
         assert (answer.status_code, answer.json()["error"]["field"]) == (400, field)
+
+
+def test_tokens_that_ended_are_kept_by_nobody():
+    """They may come and go for years: what is held against each call are those that are good."""
+    now = [1e9]
+    tokens = Tokens(open_storage("memory://"), lambda: now[0])
+    for _ in range(5):
+        tokens.create("read", expires_in=10)
+        now[0] += 100
+    last = tokens.create("read")
+    assert len(tokens._known.issued) == 1
+    assert tokens.grant_of(last) is not None
 
 
 def test_there_are_not_more_tokens_than_calls_can_be_held_against(monkeypatch):

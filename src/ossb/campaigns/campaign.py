@@ -321,7 +321,8 @@ class Campaign(Changes):
 
         ``{"value", "lower", "upper", "best_arm", "rates": [{"arm", "rate"}], "status",
         "certificate", "gaps"}``, the gaps being what a play of each arm costs by the estimate,
-        where arms are not listed of those met so far;
+        where arms are not listed of those met so far; ``certificate`` is None where it would hold
+        more than ten million numbers, as that of some thousands of independent arms does;
         ``rates`` is None, with a ``reason``, where the estimate has no bound.
         """
         return looking.rates_at_estimate(self._view(), gap)

@@ -6,10 +6,11 @@ from typing import Any
 
 from ossb.campaigns import arrays
 from ossb.campaigns.asking import unit_of
-from ossb.campaigns.definition import wanted_policy
+from ossb.campaigns.definition import first_event, wanted_policy
 from ossb.campaigns.importing import Intake
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.player import Player
+from ossb.campaigns.rehearsal import naming_policy, rehearse
 from ossb.campaigns.rosters import extended, refuse_growth
 from ossb.campaigns.rows import Row
 from ossb.campaigns.state import State
@@ -89,12 +90,26 @@ class Changes:
 
         self._journal.change(retire)
 
-    def switch(self, policy: str | Mapping[str, Any]) -> dict[str, Any]:
+    def switch(
+        self, policy: str | Mapping[str, Any], seconds: float | None = None
+    ) -> dict[str, Any]:
         """Play by another policy from here on; returns it, as the journal holds it.
 
         What was learnt is kept: it begins with all that was played and told.
+
+        Parameters
+        ----------
+        seconds
+            What an ask may take: a policy that takes longer is refused, with what it took.
         """
         wanted = wanted_policy(policy)
+        with self._journal.look() as state:
+            instance, over = state.instance, state.closed
+            again = {**state.definition, "instance": instance.to_dict(), "policy": wanted}
+            as_before = state.definition["policy"] == wanted
+        if not (over or as_before):  # tried out as if it were new, while others go on asking
+            with naming_policy():
+                rehearse(*first_event(instance, again, 0.0), seconds)
 
         def play_by(state: State) -> tuple[dict[str, Any], Future[None] | None]:
             if state.closed:

@@ -8,7 +8,6 @@ import numpy as np
 from ossb.campaigns.looking import View, at_estimate
 from ossb.errors import OssbError
 from ossb.models.rivals import CHARGE, STATISTIC, rivals_of
-from ossb.models.rivals.mixture import mixture_of
 from ossb.structures.base import bound
 from ossb.tally import Tally
 
@@ -16,7 +15,6 @@ DELTA = 0.05
 ROUGH = 1e-2  # relative gap of the weights
 LARGEST = 2000  # numbers in the arms' description up to which what is left is worked out
 LONGEST = 1e12
-STEPS = 60  # bisections to the end of an interval
 SPREAD = 1.28  # standard deviations of the evidence, for a range of eight in ten
 DECIDING = ("top-two",)  # policies that are to end
 
@@ -126,54 +124,3 @@ def _days(days: float) -> str:
     if days < 2:
         return f"{24 * days:.1f} hours"
     return f"{days:.0f} days" if days < 21 else f"{days / 7:.0f} weeks"
-
-
-def intervals(view: View, delta: float) -> dict[str, Any]:
-    """Where means lie: all of them together right, at all times, with confidence 1 − δ.
-
-    ``components`` and, where arms are listed, ``arms``, of those that show one component or are
-    worth the sum of theirs; in the user's sign, None where something was not told of yet.
-    """
-    instance: Any = view.player.instance
-    own = _of_components(instance, view.tally, delta)
-    if view.player.described:
-        return {"components": own, "arms": None}
-    arms = []
-    for shown in instance.showing():
-        ends = [own[component] for component in shown]
-        known = [end for end in ends if end is not None]
-        told = len(known) == len(ends) > 0 and (len(ends) == 1 or instance.adds_up)
-        arms.append([math.fsum(side) for side in zip(*known, strict=True)] if told else None)
-    return {"components": own, "arms": arms}
-
-
-def _of_components(instance: Any, tally: Tally, delta: float) -> list[list[float] | None]:
-    mixture = mixture_of(instance.observed_family)
-    family, sign = mixture.family, float(instance.observed_sign)
-    level = math.log(tally.counts.size / delta)
-    found: list[list[float] | None] = []
-    for count, mean in zip(tally.counts.tolist(), tally.means.tolist(), strict=True):
-        if count == 0 or not abs(mean) < 1e150:
-            found.append(None)
-            continue
-
-        def ruled_out(level_of: float, n: float = float(count), m: float = mean) -> bool:
-            return mixture.evidence_at(n, m, level_of) > level
-
-        ends: list[Any] = []
-        for end in (family.lowest(), family.highest()):
-            outer, step = end, family.yardstick(mean)
-            while not math.isfinite(outer) and math.isfinite(step):
-                step *= 2.0
-                if ruled_out(mean + math.copysign(step, end)):
-                    outer = mean + math.copysign(step, end)
-            if not ruled_out(outer):
-                ends.append(sign * end if math.isfinite(end) else None)
-                continue
-            inner = mean
-            for _ in range(STEPS):
-                middle = 0.5 * (inner + outer)
-                inner, outer = (inner, middle) if ruled_out(middle) else (middle, outer)
-            ends.append(sign * outer)
-        found.append(None if None in ends else sorted(ends))
-    return found

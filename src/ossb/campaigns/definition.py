@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ossb.campaigns import arrays
-from ossb.campaigns.events import FORMATS, GENESIS, chained
+from ossb.campaigns.events import FORMATS, GENESIS, Event, chained
 from ossb.campaigns.origin import origin
 from ossb.campaigns.player import Player
 from ossb.campaigns.rehearsal import rehearse
@@ -93,8 +93,20 @@ def create(
     seen(wanted["name"], "name", LONGEST_NAME)
     check_names(known, "instance.")
     _refuse_silence(wanted["instance"])
-    player = Player(known, wanted["policy"])
-    rng = policy_stream(wanted["seed"], instance_key(known.to_dict()), stream(wanted["policy"]), 0)
+    event, player = first_event(known, wanted, now)
+    rehearse(event, player, seconds)
+    try:
+        storage.append(wanted["name"], [event]).result()
+    except Conflict:
+        return False
+    return True
+
+
+def first_event(instance: Any, wanted: dict[str, Any], now: float) -> tuple[Event, Player]:
+    """What a campaign on an instance begins with, and its policy."""
+    player = Player(instance, wanted["policy"])
+    key = instance_key(instance.to_dict())
+    rng = policy_stream(wanted["seed"], key, stream(wanted["policy"]), 0)
     content = {
         "format": FORMATS[-1],
         **wanted,
@@ -102,13 +114,7 @@ def create(
         "rng": arrays.rng_state(rng),
         **origin(),
     }
-    event = chained(GENESIS, 1, "created", now, content)
-    rehearse(event, player, seconds)
-    try:
-        storage.append(wanted["name"], [event]).result()
-    except Conflict:
-        return False
-    return True
+    return chained(GENESIS, 1, "created", now, content), player
 
 
 def check_same(held: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

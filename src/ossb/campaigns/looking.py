@@ -10,7 +10,7 @@ from ossb.arm_sets.base import Items
 from ossb.campaigns.observations import largest
 from ossb.campaigns.player import Player
 from ossb.campaigns.stopping import LEAST, left_out, share, threshold
-from ossb.certificates import to_certificate
+from ossb.certificates import numbers_in, to_certificate
 from ossb.errors import CertificationError, InputError
 from ossb.graves_lai.semi_bandit.evidence import least_evidence
 from ossb.instances import from_dict
@@ -20,6 +20,7 @@ from ossb.models.rivals.mixture import mixture_of
 from ossb.structures.base import bound
 from ossb.tally import Tally
 
+CERTIFIED = 10_000_000  # numbers of a certificate: as JSON some hundred megabytes
 BEYOND = "the likelihood ratio is beyond the range of doubles"
 
 
@@ -210,10 +211,16 @@ def _evidence(instance: Any, tally: Tally) -> float:
     return float(memory.numbers[WEAKEST])
 
 
-def rates_at_estimate(view: View, gap: float) -> dict[str, Any]:
+def rates_at_estimate(view: View, gap: float, most: int = CERTIFIED) -> dict[str, Any]:
     """C and the rates at the estimated parameter, with their certificate.
 
     Where the estimate has no bound, ``rates`` is None and ``reason`` says why.
+
+    Parameters
+    ----------
+    most
+        Numbers that the certificate may hold, else it is None: those of independent arms grow
+        with the square of how many there are.
     """
     try:
         found = bound(at_estimate(view), gap)
@@ -233,7 +240,7 @@ def rates_at_estimate(view: View, gap: float) -> dict[str, Any]:
         "best_arm": outside(found.best_arm),
         "rates": [{"arm": outside(arm), "rate": float(rate)} for arm, rate in found.support],
         "status": found.status,
-        "certificate": to_certificate([found]),
+        "certificate": to_certificate([found]) if numbers_in(found) <= most else None,
         "gaps": _gaps(view, found.instance),
     }
 

@@ -41,10 +41,10 @@ def rehearse(created: Event, player: Player, seconds: float | None = None) -> No
         described(state, 0.0)
         components, arms = state.tally.counts.size, len(state.reveals)
         view = looking.View(player, player.view(state.tally), components, 0, arms)
-        looking.leader(view)
         with _as_long_as_fits():
+            looking.leader(view)
             looking.stopping(view, 0.5)
-            looking.rates_at_estimate(view, ROUGH)
+            looking.rates_at_estimate(view, ROUGH, 0)
     with _refusing("policy", "have parameters that it can be played with"):
         if seconds is not None:
             refuse_slow(state, player, seconds)
@@ -141,6 +141,17 @@ def _fitting(state: State, player: Player, seconds: float) -> int | None:
 def _units(state: State) -> int:
     """How many arms (items, where arms are made of items) there are."""
     return int(state.instance.unit_count())
+
+
+@contextmanager
+def naming_policy() -> Iterator[None]:
+    """Say of a policy what does not fit an instance that is there already."""
+    try:
+        yield
+    except InputError as error:
+        if error.field != "instance":
+            raise
+        raise InputError("policy", f"fit the campaign, whose instance must {error.must}") from None
 
 
 @contextmanager

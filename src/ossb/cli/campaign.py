@@ -17,7 +17,6 @@ app = typer.Typer(
 Name = Annotated[str, typer.Argument(help="The campaign.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Where = Annotated[str, typer.Option(envvar="OSSB_STORAGE", help=PLACES)]
-DELTA = 0.05
 Token = Annotated[str | None, typer.Option(envvar="OSSB_TOKEN", help="For http://….")]
 
 
@@ -103,8 +102,12 @@ def _show_list(found: list[dict[str, Any]]) -> None:
 def show(
     name: Name,
     delta: Annotated[
-        float, typer.Option(help="Say whether to stop at confidence 1 - delta.")
-    ] = DELTA,
+        float | None,
+        typer.Option(
+            help="Say whether to stop at confidence 1 - delta; by itself that of a policy that is "
+            "to end, else 0.05."
+        ),
+    ] = None,
     storage: Where = STORAGE,
     token: Token = None,
     json: Json = False,
@@ -115,7 +118,7 @@ def show(
     """
     from ossb.errors import InputError
 
-    if not 0 < delta < 1:
+    if delta is not None and not 0 < delta < 1:
         raise InputError("delta", "lie in (0, 1)", delta)
     with campaigns(storage, token) as store:
         found = store.show(name, delta)

@@ -32,7 +32,7 @@ class Campaigns(Protocol):
 
     def listed(self) -> list[dict[str, Any]]: ...
 
-    def show(self, name: str, delta: float) -> dict[str, Any]: ...
+    def show(self, name: str, delta: float | None) -> dict[str, Any]: ...
 
     def ask(self, name: str, n: int, options: Mapping[str, Any]) -> list[dict[str, Any]]: ...
 
@@ -84,7 +84,7 @@ class InStore:
 
         return [entry_of(name, look) for name in campaign_names(self._store)]
 
-    def show(self, name: str, delta: float) -> dict[str, Any]:
+    def show(self, name: str, delta: float | None) -> dict[str, Any]:
         from ossb.service.summary import summary
 
         return summary(self._campaign(name), delta)
@@ -131,7 +131,7 @@ class BehindService:
     def listed(self) -> list[dict[str, Any]]:
         return list(self._client.campaigns(brief=True))
 
-    def show(self, name: str, delta: float) -> dict[str, Any]:
+    def show(self, name: str, delta: float | None) -> dict[str, Any]:
         return dict(self._client.campaign(name, delta))
 
     def ask(self, name: str, n: int, options: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -83,7 +83,7 @@ class Service:
         self.imports = Imports()
         self.lists = Lists()
         self.quotas, self.room = Quotas(), Room()
-        self.streams_of: Counter[str] = Counter()  # event streams by token
+        self.streams_of: Counter[tuple[str, str]] = Counter()  # by token and by campaign
         self.metrics = Metrics()
         self.stopping = False
         self._local = local

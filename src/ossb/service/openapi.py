@@ -85,7 +85,7 @@ IMPORT = {
         "counts before the last is there; errors count rows over all of them.",
     },
 }
-SWITCHED = record({"policy": {"type": "object"}, "status": {"const": "switched"}})
+SWITCHED = record({"policy": schemas.DEFINED["policy"], "status": {"const": "switched"}})
 RETIRED = record({"arm": schemas.COUNT, "status": {"const": "retired"}})
 TAKEN = record({"rows": schemas.COUNT, "events": schemas.COUNT})
 REVOKED = record({"id": schemas.TEXT, "status": {"const": "revoked"}})
@@ -100,8 +100,9 @@ BRIEF = {
 DELTA = {
     "name": "delta",
     "in": "query",
-    "description": "Stop at confidence 1 − delta.",
-    "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "default": 0.05},
+    "description": "Stop at confidence 1 − delta; by default that of the policy, where it is to "
+    "end, else 0.05.",
+    "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
     "example": 0.05,
 }
 AFTER = {
@@ -301,6 +302,7 @@ def schema() -> dict[str, Any]:
                 record({"policy": {"type": ["string", "object"]}}),
                 {"policy": "hgl"},
                 (NAME,),
+                more=CLOSED,
             )
         },
         f"{of}/import": {

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 BURST = 2.0  # seconds whose calls may come at once
 DAY = 86400.0
+MOST = 4096  # tokens known, before those that did not call today are forgotten
 
 
 class _Spent(NamedTuple):
@@ -42,4 +43,6 @@ class Quotas:
         if per_second is not None and left < 1.0:
             return "a second", (1.0 - left) / per_second
         self._spent[id_] = _Spent(now, left - 1.0, day, today + 1)
+        if len(self._spent) > MOST:  # tokens come and go
+            self._spent = {key: one for key, one in self._spent.items() if one.day == day}
         return None

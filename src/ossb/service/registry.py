@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
+from weakref import WeakValueDictionary
 
 from ossb import deadlines
 from ossb.campaigns import Campaign, Corrupt, Storage
@@ -33,7 +34,8 @@ class Registry:
         self._later: set[str] = set()  # campaigns whose document is worked out aside
         self._open: dict[str, Campaign] = {}
         self._lock = threading.Lock()
-        self._opening: dict[str, threading.Lock] = {}
+        # while somebody holds or awaits them: names that are refused leave nothing behind
+        self._opening: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
         # by the digest of the newest event: a number may become another event's
         self._pages: dict[str, tuple[tuple[str, float | None], dict[str, Any]]] = {}
         self._waiting: dict[str, asyncio.Event] = {}
@@ -77,6 +79,10 @@ class Registry:
         if not made:
             Campaign.open(self.storage, name, instance=instance, policy=policy, seed=seed)
         return self.campaign(name), made
+
+    def switch(self, name: str, policy: Any) -> dict[str, Any]:
+        """Another policy for a campaign, if its asks have time for it."""
+        return self.campaign(name).switch(policy, self._ask_seconds)
 
     def summary(self, name: str, delta: float | None) -> dict[str, Any]:
         """Where a campaign stands; worked out once for each state of it."""

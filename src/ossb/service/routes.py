@@ -52,18 +52,12 @@ async def create(call: Call) -> Response:
     registry = call.service.registry
     known = await call.wait_for(call.run(CREATING, _instance, instance))
     seed = body.get("seed", 0)
-    try:
+    with _naming_parameters():
         campaign, made = await call.wait_for(
             call.run(CREATING, registry.create, name, known, policy, seed)
         )
-    except NoSigma as error:
-        raise within("instance.", error) from None
-    except InputError as error:
-        if error.field.partition(".")[0] in ("name", "instance", "policy", "seed"):
-            raise
-        raise within("policy.", error) from None  # one of its parameters
     call.renew()  # it is there, and said to be
-    return document(await _standing(call, campaign, 0.05), 201 if made else 200)
+    return document(await _standing(call, campaign, None), 201 if made else 200)
 
 
 async def list_all(call: Call) -> Response:
@@ -76,9 +70,9 @@ async def list_all(call: Call) -> Response:
             return short(campaign)
         try:
             with deadlines.no_longer(LATER):
-                return judged(registry.summary(name, 0.05))
+                return judged(registry.summary(name, None))
         except OutOfTime:
-            return judged(unjudged(campaign, 0.05))
+            return judged(unjudged(campaign, None))
 
     names = await call.work(registry.names)
     if call.grant.campaign is not None:
@@ -225,8 +219,8 @@ async def retire_arm(call: Call) -> Response:
 async def switch(call: Call) -> Response:
     body = await call.json()
     strict.keys(body, ("policy",))
-    campaign = call.service.registry.campaign(call.name)
-    chosen = await call.work(lambda: campaign.switch(body["policy"]))
+    with _naming_parameters():
+        chosen = await call.work(call.service.registry.switch, call.name, body["policy"])
     call.service.registry.changed(call.name)
     return document({"policy": chosen, "status": "switched"})
 
@@ -386,6 +380,19 @@ def _naming(field: str) -> Iterator[None]:
         yield
     except Conflict as error:
         raise for_caller(Refusal(409, "conflict", str(error), field), error) from None
+
+
+@contextmanager
+def _naming_parameters() -> Iterator[None]:
+    """Say of a parameter that it is the policy's, and of an instance's key that it is one."""
+    try:
+        yield
+    except NoSigma as error:
+        raise within("instance.", error) from None
+    except InputError as error:
+        if error.field.partition(".")[0] in ("name", "instance", "policy", "seed"):
+            raise
+        raise within("policy.", error) from None
 
 
 def _instance(keys: dict[str, Any]) -> Any:

@@ -5,6 +5,7 @@ where it was.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any
@@ -21,6 +22,7 @@ from ossb.tally import PHASES
 
 MOST_STREAMS = 200
 MOST_OF_ONE = 50  # of one token: the others are for others
+MOST_OF_CAMPAIGN = 100
 AT_ONCE, AT_FIRST = 500, 16  # events read at a time, at most and of a new stream
 LARGE = 30_000  # characters of events, of some thousand decisions, that end a read
 QUIET = 10.0  # seconds after which a sign of life is sent
@@ -42,7 +44,8 @@ async def events(call: Call) -> Response:
         return head
     for streams, most, whose in (
         (service.metrics.streams, MOST_STREAMS, "there are"),
-        (service.streams_of[call.grant.id], MOST_OF_ONE, "this token has"),
+        (service.streams_of["token", call.grant.id], MOST_OF_ONE, "this token has"),
+        (service.streams_of["campaign", call.name], MOST_OF_CAMPAIGN, "this campaign has"),
     ):
         if streams >= most:
             message = f"{whose} {most} event streams already"
@@ -54,7 +57,8 @@ async def events(call: Call) -> Response:
 async def _stream(call: Call, campaign: Campaign, after: int) -> AsyncIterator[bytes]:
     service, shared = call.service, call.service.registry.storage.shared
     service.metrics.streams += 1
-    service.streams_of[call.grant.id] += 1
+    own = ("token", call.grant.id), ("campaign", call.name)
+    service.streams_of.update(own)
     quiet = 0.0
     reader = Reader(campaign, after)
     try:
@@ -83,7 +87,7 @@ async def _stream(call: Call, campaign: Campaign, after: int) -> AsyncIterator[b
                 yield b": here\n\n"
     finally:
         service.metrics.streams -= 1
-        service.streams_of[call.grant.id] -= 1
+        service.streams_of -= Counter(own)  # and what is none is not kept
 
 
 class Reader:

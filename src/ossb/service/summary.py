@@ -5,12 +5,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ossb import deadlines
 from ossb.arm_sets import ARM_SETS
 from ossb.campaigns import Campaign, Corrupt, Unavailable
 from ossb.campaigns.campaign import GAP
-from ossb.campaigns.deciding import DELTA, confidence, intervals, outlook, sentence
+from ossb.campaigns.deciding import confidence, outlook, sentence
+from ossb.campaigns.intervals import intervals
 from ossb.campaigns.looking import Moment, known_leader, rates_at_estimate, stopping
-from ossb.errors import OssbError
+from ossb.errors import OssbError, OutOfTime
 from ossb.service.logs import LOG
 
 BINS = 60
@@ -22,6 +24,7 @@ SHORT = (*DEFINED, *COUNTED)
 JUDGED = ("rates", "stop")  # what takes time to work out
 MOST_MET = 1000  # arms of a set in one document
 ROUGH = 1e-2  # relative gap of their rates
+CERTIFIED = 100_000  # numbers of a certificate in a document
 FAILED = "the server failed to show it; its log says why"
 DAMAGED: dict[str, Any] = {
     **dict.fromkeys(("instance", "seed", "created", "arms", "plays", "means", "leader", "retired")),
@@ -88,11 +91,11 @@ def _rates(moment: Moment) -> dict[str, Any]:
     arm_set = ARM_SETS.get(moment.stands["instance"].get("arm_set", ""))
     most = None if arm_set is None else arm_set[0].slow_items
     if most is None:
-        return rates_at_estimate(moment.view, GAP)
+        return rates_at_estimate(moment.view, GAP, CERTIFIED)
     if len(moment.stands["components"]["counts"]) > most:
         reason = f"rates of more than {most} items are for `Campaign.rates` in Python"
         return {"value": None, "rates": None, "reason": reason}
-    return rates_at_estimate(moment.view, ROUGH)
+    return rates_at_estimate(moment.view, ROUGH, CERTIFIED)
 
 
 def most_played(found: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +138,19 @@ def entry_of(name: str, look: Callable[[str], dict[str, Any]]) -> dict[str, Any]
 def short(campaign: Campaign) -> dict[str, Any]:
     """A campaign in a list of them, without what takes time to work out."""
     moment = campaign.moment()
-    return _entry({**moment.stands, "leader": known_leader(moment.view)})
+    return _entry({**moment.stands, "leader": _leader_soon(moment)})
+
+
+def _leader_soon(moment: Moment) -> Any:
+    """The leader; None where finding it takes most of the time there is, as a program may."""
+    if not deadlines.is_limited():
+        return known_leader(moment.view)
+    try:
+        with deadlines.no_longer(0.5 * deadlines.left()):
+            return known_leader(moment.view)
+    except OutOfTime:
+        deadlines.check()
+        return None
 
 
 def unjudged(campaign: Campaign, delta: float | None) -> dict[str, Any]:
@@ -143,13 +158,14 @@ def unjudged(campaign: Campaign, delta: float | None) -> dict[str, Any]:
     reason = "this takes longer than a call has; it is shown once it was worked out"
     unknown = dict.fromkeys(("statistic", "threshold", "arm", "runner_up"))
     moment = campaign.moment(BINS)
+    sure, near = confidence(moment.stands["policy"], delta)
     found = {
         **moment.stands,
-        "leader": known_leader(moment.view),
+        "leader": _leader_soon(moment),
         "rates": {"value": None, "rates": None, "reason": reason},
         "stop": {
-            "delta": DELTA if delta is None else delta,
-            "epsilon": 0.0,
+            "delta": sure,
+            "epsilon": near,
             "met": False,
             **unknown,
             "reason": reason,

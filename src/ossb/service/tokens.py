@@ -114,6 +114,7 @@ class _Known:
         getattr(self, f"_{event.kind}")(content, content["hash"][:ID], event.time)
 
     def _token(self, content: dict[str, Any], id_: str, now: float) -> None:
+        self.issued = {key: one for key, one in self.issued.items() if one.good(now)}
         grant = Grant(content["scope"], content["campaign"], id_)
         self.issued[id_] = Issued(content["hash"], grant, now)
 

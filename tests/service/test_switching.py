@@ -1,0 +1,124 @@
+"""Switches of policies over HTTP: as careful as creating a campaign, and beside its asks."""
+
+import threading
+import time
+
+import pytest
+
+from ossb import deadlines
+from ossb.campaigns import open_storage
+from ossb.campaigns.player import Player
+from ossb.service.app import CallLimits, Service
+from service_calls import BODY, Local
+
+LONG = 60
+
+
+@pytest.fixture
+def local(storage_url):
+    local = Local(Service(open_storage(storage_url), limits=CallLimits(0.3, 5.0)))
+    local.post("/v1/campaigns", BODY)
+    yield local
+    local.close()
+
+
+def switch(local, policy):
+    return local.post("/v1/campaigns/first/switch", {"policy": policy})
+
+
+def test_a_switch_is_an_event_of_who_asked_for_it_and_its_repeat_is_none(local):
+    for _ in range(2):
+        answer = switch(local, {"name": "top-two", "delta": 0.1})
+        assert answer.status_code == 200
+        assert answer.json()["policy"] == {"name": "top-two", "delta": 0.1}
+    assert local.get("/v1/campaigns/first").json()["events"] == 2
+    assert local.post("/v1/campaigns/first/ask", {}).status_code == 200
+    assert local.post("/v1/campaigns/none/switch", {"policy": "hgl"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("policy", "field"),
+    [
+        ("best", "policy"),
+        ({"name": "top-two", "delta": 2}, "policy.delta"),
+        ({"name": "hgl", "speed": 1}, "policy.speed"),
+        ({"delta": 0.1}, "policy.name"),
+        (7, "policy"),
+    ],
+)
+def test_what_is_wrong_is_named_as_when_a_campaign_is_created(local, policy, field):
+    answer = switch(local, policy)
+    assert answer.status_code == 400
+    created = local.post("/v1/campaigns", {**BODY, "name": "second", "policy": policy}).json()
+    if policy != 7:  # one is said to be no text, the other to be no table
+        assert answer.json()["error"] == created["error"]
+    assert answer.json()["error"]["field"] == field
+    assert local.get("/v1/campaigns/first").json()["events"] == 1
+
+
+def test_a_policy_whose_asks_would_take_too_long_is_refused(local, monkeypatch):
+    """And asks under way wait for no trial of it."""
+    select, began, asked = Player.select, threading.Event(), []
+
+    def slowly(self, *given):
+        if self._name == "top-two":
+            began.set()
+            while True:
+                time.sleep(0.01)
+                deadlines.check()
+        return select(self, *given)
+
+    monkeypatch.setattr(Player, "select", slowly)
+    monkeypatch.setattr(Player, "compile_beside", lambda self: None)
+    monkeypatch.setattr(Player, "take_compiled", lambda self: False)
+    campaign = local.service.registry.campaign("first")
+
+    def beside():
+        began.wait(LONG)
+        asked.append(campaign.ask()[0].id)
+
+    asking = threading.Thread(target=beside)
+    asking.start()
+    error = switch(local, "top-two").json()["error"]
+    asking.join()
+    assert len(asked) == 1
+    assert error["field"] == "policy"
+    assert "within 0.3 s" in error["message"]
+    assert local.get("/v1/campaigns/first").json()["policy"]["name"] == "ucb1"
+
+
+def test_a_store_that_hangs_keeps_nobody_else_waiting(local, monkeypatch):
+    """A campaign is opened off the event loop, where a switch is the first to want it."""
+    threads = []
+    registry = local.service.registry
+    found = registry.campaign
+
+    def named(name):
+        threads.append(threading.current_thread())
+        return found(name)
+
+    monkeypatch.setattr(registry, "campaign", named)
+    assert switch(local, "hgl").status_code == 200
+    assert threads
+    assert threading.main_thread() not in threads
+
+
+def test_lists_and_documents_are_one_work_at_the_confidence_of_the_campaign(local, monkeypatch):
+    """Also where they have no time for it."""
+    from ossb.service import registry, summary
+
+    done, worked_out = [], registry.summary_at
+
+    def once(moment, delta):
+        done.append(moment.digest)
+        return worked_out(moment, delta)
+
+    monkeypatch.setattr(registry, "summary_at", once)
+    policy = {"name": "identify", "delta": 0.2, "epsilon": 0.1}
+    made = local.post("/v1/campaigns", {**BODY, "name": "own", "policy": policy}).json()
+    shown = local.get("/v1/campaigns/own").json()
+    listed = next(c for c in local.get("/v1/campaigns").json()["campaigns"] if c["name"] == "own")
+    late = summary.unjudged(local.service.registry.campaign("own"), None)
+    for found in (made, shown, listed, late):
+        assert (found["stop"]["delta"], found["stop"]["epsilon"]) == (0.2, 0.1)
+    assert len(done) == len(set(done))
