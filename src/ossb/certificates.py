@@ -188,7 +188,7 @@ def _rate(item: dict[str, Any], where: str) -> float:
 
 def _arm(value: Any, where: str) -> Arm:
     if isinstance(value, list):
-        return tuple(integer(entry, where) for entry in value)
+        return tuple(_arm(entry, where) for entry in value)  # type: ignore[misc]
     return integer(value, where)
 
 

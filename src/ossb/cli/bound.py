@@ -115,8 +115,15 @@ def _verdict(answer: "Bound") -> "Text":
     return Text(
         f"{answer.cost.symbol} = {answer.value:.8g}, {answer.status} in [{answer.lower:.10g}, "
         f"{answer.upper:.10g}]; best arm {answer.instance.arm_name(answer.best_arm)}; "
-        f"{answer.seconds:.3g} s"
+        f"{answer.seconds:.3g} s{_greedy(answer)}"
     )
+
+
+def _greedy(answer: "Bound") -> str:
+    """What best arms of several contexts show to one another, where that is all there is."""
+    if not (answer.has_contexts and answer.greedy_suffices):
+        return ""
+    return "\ngreedy suffices: the best arms of the contexts show all that any arm shows"
 
 
 def _table(answer: "Bound") -> "Table":

@@ -159,14 +159,32 @@ class Bound:
             "lower": self.lower,
             "upper": self.upper,
             "best_arm": _plain(self.best_arm),
-            "rates": [{"arm": _plain(arm), "rate": rate} for arm, rate in self.support],
+            "rates": [{**self._named(arm), "rate": rate} for arm, rate in self.support],
         }
+        if self.has_contexts:
+            content["greedy_suffices"] = self.greedy_suffices
         if not self.cost.is_regret:
             total = sum(rate for _, rate in self.support) or 1.0
             content["weights"] = [
-                {"arm": _plain(arm), "weight": rate / total} for arm, rate in self.support
+                {**self._named(arm), "weight": rate / total} for arm, rate in self.support
             ]
         return {**content, "status": self.status, "seconds": self.seconds}
+
+    @property
+    def has_contexts(self) -> bool:
+        """Whether the instance has a best arm in each of several contexts."""
+        return hasattr(self.instance, "layout")
+
+    @property
+    def greedy_suffices(self) -> bool:
+        """Whether nothing needs exploring: the best arms show all there is to know."""
+        return self.cost.is_regret and self.upper == 0.0
+
+    def _named(self, arm: Arm) -> dict[str, Any]:
+        """An arm in plain data, with its context where there are contexts."""
+        if not self.has_contexts:
+            return {"arm": _plain(arm)}
+        return {"arm": _plain(arm), "context": self.instance.context_name(arm)}
 
     def _repr_html_(self) -> str:
         from ossb.graves_lai.table import html_table
@@ -182,5 +200,5 @@ class Bound:
         )
 
 
-def _plain(arm: Arm) -> int | list[int]:
-    return list(arm) if isinstance(arm, tuple) else int(arm)
+def _plain(arm: Any) -> Any:
+    return list(map(_plain, arm)) if isinstance(arm, tuple) else int(arm)

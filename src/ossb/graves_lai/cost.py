@@ -89,13 +89,14 @@ class Cost:
 REGRET, SAMPLES = Cost(), Cost(0.0, 1.0)
 
 
-def read_cost(value: Any, n_arms: int | None, best: int | None) -> Cost:
+def read_cost(value: Any, n_arms: int | None, bests: Sequence[int]) -> Cost:
     """The cost that a user's value stands for.
 
     Parameters
     ----------
-    n_arms, best
-        Number of listed arms and which of them is the best; None where they are not listed.
+    n_arms, bests
+        Number of listed arms, None where they are not listed, and which of them are the best: one,
+        or one in each context.
     """
     if isinstance(value, Cost):
         return value
@@ -104,20 +105,20 @@ def read_cost(value: Any, n_arms: int | None, best: int | None) -> Cost:
             raise InputError("cost", MUST, value)
         return REGRET if value == "regret" else SAMPLES
     if isinstance(value, Sequence | np.ndarray) and np.ndim(value) > 0:
-        return Cost(0.0, _read_prices(value, n_arms, best))
+        return Cost(0.0, _read_prices(value, n_arms, bests))
     number = read.number(value, "cost")
     if not number >= 0.0:
         raise InputError("cost", "be 0 or more", number)
     return Cost(1.0, number)
 
 
-def _read_prices(value: Any, n_arms: int | None, best: int | None) -> tuple[float, ...]:
+def _read_prices(value: Any, n_arms: int | None, bests: Sequence[int]) -> tuple[float, ...]:
     """A price for each arm: positive, and only the best arm may be played for nothing."""
     if n_arms is None:
         raise InputError("cost", "be one number: the arms are not listed")
     prices = read.vector(value, "cost", n_arms)
     for arm, price in enumerate(prices.tolist()):
-        if not price > 0.0 and (arm != best or price < 0.0):
-            must = "be 0 or more" if arm == best else "be positive: only the best arm may be free"
+        if not price > 0.0 and (arm not in bests or price < 0.0):
+            must = "be 0 or more" if arm in bests else "be positive: only the best arm may be free"
             raise InputError(f"cost[{arm}]", must, price)
     return tuple(prices.tolist())

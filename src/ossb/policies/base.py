@@ -54,6 +54,8 @@ class Kind:
     breaks
         The symmetries that its own definition does not keep, each with why; a family or structure
         in brackets, as in "units (exponential)", says where alone.
+    in_contexts
+        Whether it plays arms in contexts: its ``choose`` decides among the rows of the present one.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Kind:
     switches: tuple[str, ...] = ()
     mixed: tuple[str, ...] = ()
     breaks: Mapping[str, str] = field(default_factory=dict)
+    in_contexts: bool = False
 
 
 def broken(kind: Kind, symmetry: str, instance: Instance) -> str | None:
@@ -137,6 +140,8 @@ def refusal(kind: Kind, instance: Instance) -> str | None:
     """
     if not _is_for(kind, type(instance)):
         return f"is not for {instance.kind} structures"
+    if hasattr(instance, "layout") and not kind.in_contexts:
+        return "is not for arms in contexts"
     return kind.fits(instance)
 
 

@@ -42,6 +42,9 @@ def stop_of(instance: Any, until: float, epsilon: float) -> Stop:
     until, epsilon = readable_delta(until, "until"), readable_epsilon(epsilon)
     if instance.n_arms is None:
         raise InputError("until", "be left out: the arms of this set are not listed")
+    if hasattr(instance, "layout"):
+        must = "be left out: arms in contexts have a best one each, and no one stop"
+        raise InputError("until", must)
     model = instance.model() if hasattr(instance, "model") else None
     rivals = rivals_of(model, instance.observed_family)
     if rivals is None:

@@ -59,9 +59,14 @@ class Instance(Roster):
         known = keys_of(structure)
         if not keys.keys() <= known.keys():
             read.check_keys(keys, known, f"a key of {cls.kind}")
-        instance = super().__new__(cls)
+        instance = super().__new__(cls._of_keys(keys))
         instance._set("_has_sigma", "sigma" in keys)
         return instance
+
+    @classmethod
+    def _of_keys(cls, keys: dict[str, Any]) -> type[Self]:
+        """The class of an instance with these keys: one derived from this where they say so."""
+        return cls
 
     def _read_common(self, n_arms: int | None) -> None:
         """Check the common keys; called first by every structure."""
@@ -120,6 +125,10 @@ class Instance(Roster):
     def observed_sign(self) -> float:
         """The sign that turns an observation into a value of its component."""
         return self.sign
+
+    def best_arms(self) -> list[Arm]:
+        """The best arm, or, where there are contexts, that of each."""
+        return [self.best_arm()]  # type: ignore[attr-defined]
 
     def shows_rewards(self) -> bool:
         """Whether component x is the reward of arm x, signed so that more is better."""
@@ -315,8 +324,8 @@ def _proved(answer: Bound, gap: float) -> Bound:
 def cost_of(instance: Any, cost: Any) -> Cost:
     """What a play of an instance costs, checked."""
     n_arms = instance.n_arms
-    best = None if n_arms is None else instance.position(instance.best_arm())
-    return read_cost(cost, n_arms, best)
+    bests = [] if n_arms is None else [instance.position(arm) for arm in instance.best_arms()]
+    return read_cost(cost, n_arms, bests)
 
 
 def readable_gap(gap: Any) -> float:

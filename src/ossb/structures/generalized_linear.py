@@ -49,6 +49,9 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
 
     Parameters
     ----------
+    contexts, interaction
+        Where who asks decides which arms there are: a list of tables, and how rows come about
+        where the contexts share ``arms``; see ``ossb.structures.contexts``.
     arms
         Features of each arm, K rows of d numbers.
     link
@@ -66,6 +69,8 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
     observations: ClassVar[tuple[str, ...]] = ("gaussian", "bernoulli", "bounded", "poisson")
     reference: ClassVar[str] = "Filippi, Cappé, Garivier and Szepesvári (2010)"
 
+    contexts: Any = None
+    interaction: Any = None
     arms: Any = None
     link: Any = None
     observes: Any = None
@@ -108,6 +113,12 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
                 f"apart; arm {self.arm_name(largest)} is outside",
                 float(self.index[largest]),
             )
+
+    @classmethod
+    def _of_keys(cls, keys: dict[str, Any]) -> type[Any]:
+        from ossb.structures.contextual import kind_of  # which derives from this class
+
+        return kind_of(cls, keys)
 
     @property
     def n_arms(self) -> int:

@@ -44,6 +44,9 @@ class Linear(FeatureRoster, ListedArms):
 
     Parameters
     ----------
+    contexts, interaction
+        Where who asks decides which arms there are: a list of tables, and how rows come about
+        where the contexts share ``arms``; see ``ossb.structures.contexts``.
     arms
         Features of each arm, K rows of d numbers.
     phi
@@ -56,6 +59,8 @@ class Linear(FeatureRoster, ListedArms):
     observations: ClassVar[tuple[str, ...]] = ("gaussian",)
     reference: ClassVar[str] = "Lattimore and Szepesvári (2017)"
 
+    contexts: Any = None
+    interaction: Any = None
     arms: Any = None
     phi: Any = None
 
@@ -70,6 +75,12 @@ class Linear(FeatureRoster, ListedArms):
             self._set("phi", read.vector(self.phi, "phi", self.arms.shape[1]))
             if not np.isfinite(self.rewards).all():
                 raise InputError("phi", "give every arm a finite mean ⟨phi, x⟩")
+
+    @classmethod
+    def _of_keys(cls, keys: dict[str, Any]) -> type[Any]:
+        from ossb.structures.contextual import kind_of  # which derives from this class
+
+        return kind_of(cls, keys)
 
     @property
     def n_arms(self) -> int:

@@ -45,7 +45,7 @@ class PricedGlm(Priced):
             return Bound(instance, 0.0, 0.0, [], [], multipliers)
         rates = rates / told if told > 0.0 else rates
         support: list[tuple[Arm, float]] = [
-            (int(arm), float(rates[arm])) for arm in np.flatnonzero(rates)
+            (instance.arm_at(arm), float(rates[arm])) for arm in np.flatnonzero(rates)
         ]
         upper = math.inf
         if told > 0.0:

@@ -70,8 +70,8 @@ def _entropy(part: arb, more: arb) -> arb:
 
 def gap(frame: Frame, link: int, arm: int) -> arb:
     """Δ of an arm, in reward."""
-    top = frame.values[frame.best]
-    return abs(change(link, top, frame.values[arm] - top)) if arm != frame.best else arb(0)
+    top = frame.values[frame.leaders[arm]]
+    return abs(change(link, top, frame.values[arm] - top)) if arm != frame.leaders[arm] else arb(0)
 
 
 def heaviest(
@@ -93,7 +93,7 @@ def heaviest(
 
 def information(frame: Frame, link: int, rates: dict[int, arb], propose: Propose) -> arb:
     """min over the arms of what the duals prove."""
-    if len(frame.margins) == 1 or not frame.moves():
+    if frame.is_settled or not frame.moves():
         return INFINITE
     played = sorted(arm for arm, rate in rates.items() if frame.counts(arm) and rate > 0)
     curves = {arm: rates[arm] * change_slope(link, frame.values[arm]) for arm in played}
@@ -105,7 +105,7 @@ def information(frame: Frame, link: int, rates: dict[int, arb], propose: Propose
     images = (arb_mat(rows) * form).tolist()  # rows of c⁻¹-weighted answers, one an arm played
     found = []
     for x in range(len(frame.margins)):
-        if x == frame.best:
+        if x == frame.leaders[x]:
             continue
         margin = arb(frame.sign) * frame.margins[x]
         proposal = propose(x, played)

@@ -19,6 +19,7 @@ from flint import arb, arb_mat
 
 from ossb.graves_lai.exact.balls import INFINITE, greatest, total
 from ossb.graves_lai.linear.certificate import complement
+from ossb.graves_lai.linear.leaders import across_all, independent
 from ossb.graves_lai.proof import Alternative, ProofError
 
 Vector = list[arb]
@@ -31,69 +32,111 @@ class Confusing(NamedTuple):
 
 
 class Frame:
-    """Arms, the parameter and the best arm, of which all proofs speak.
+    """Arms, the parameter and the best arms, of which all proofs speak.
 
     Parameters
     ----------
     arms, phi
         Features, one row an arm, and the parameter.
-    best
-        The best arm: the one of largest ``sign`` ⟨φ, x⟩.
+    leaders
+        The best arm that each arm is held against: of the largest ``sign`` ⟨φ, x⟩.  One for all,
+        or one for each context.
     free
-        Whether its plays are free, and directions orthogonal to it; else an arm x is told by what
-        δ says of x − x*, and plays of x* count as all others.
+        Leaders whose plays are free: directions are orthogonal to them.  An arm x whose leader x*
+        is none of these is told by what δ says of x − x*, and plays of x* count as all others.
 
-    Where the arms' parts across x* have rank r, and with x* itself span less than all of the
-    space, Θ is φ plus the span of x* and of r arms, those that pivoting picks.  Rounding alone
-    would let parameters move outside of what the arms are meant to show.
+    Where the arms' parts across the leaders have rank r, and with these themselves span less than
+    all of the space, Θ is φ plus the span of independent leaders and of r arms, those that pivoting
+    picks.  Rounding alone would let parameters move outside of what the arms are meant to show.
     """
 
     def __init__(
-        self, arms: np.ndarray, phi: np.ndarray, best: int, sign: float, free: bool = True
+        self,
+        arms: np.ndarray,
+        phi: np.ndarray,
+        leaders: Sequence[int],
+        sign: float,
+        free: Sequence[int],
     ) -> None:
-        self.arms, self.phi, self.best, self.sign, self.free = arms, phi, best, sign, free
+        self.arms, self.phi, self.leaders, self.sign = arms, phi, leaders, sign
+        self.free, self.tops = frozenset(free), sorted(set(leaders))
         n_arms, self.dimension = arms.shape
         self.balls = arb_mat(n_arms, self.dimension, arms.ravel().tolist())
         self.values = (self.balls * column([arb(entry) for entry in phi])).entries()
-        self.margins = [arb(sign) * (self.values[best] - value) for value in self.values]
+        best = [self.values[leader] for leader in leaders]
+        pairs = zip(best, self.values, strict=True)
+        self.margins = [arb(sign) * (top - value) for top, value in pairs]
         for arm, margin in enumerate(self.margins):
-            if arm != best and not margin > 0:
-                raise ProofError(f"instance: arm {arm} is as good as the best arm, {best}")
-        self.top = [arb(entry) for entry in arms[best]]
-        self.length = dot(self.top, self.top)
+            if arm != leaders[arm] and not margin > 0:
+                raise ProofError(f"instance: arm {arm} is as good as the best arm, {leaders[arm]}")
 
     @cached_property
     def across(self) -> np.ndarray:
-        """The arms across the best one, in doubles: of as many columns as their rank."""
-        return complement(self.arms, self.best)
+        """The arms across the leaders, in doubles: of as many columns as their rank."""
+        if len(self.tops) == 1:
+            return complement(self.arms, self.tops[0])
+        return across_all(self.arms, self.tops)[0]
+
+    def independent(self, leaders: Sequence[int]) -> list[int]:
+        """Leaders that show all that some of them show."""
+        return [leaders[k] for k in independent(self.arms[list(leaders)])] if leaders else []
+
+    @cached_property
+    def shown(self) -> list[int]:
+        """Free leaders that show all that free plays show."""
+        return self.independent(sorted(self.free))
+
+    @cached_property
+    def orthogonal(self) -> list[tuple[Vector, arb]]:
+        """Orthogonal vectors that span what free plays show, with their squared lengths."""
+        found: list[tuple[Vector, arb]] = []
+        for leader in self.shown:
+            vector = without([arb(entry) for entry in self.arms[leader]], found)
+            length = dot(vector, vector)
+            if not length > 0:
+                raise ProofError("instance: its best arms are too nearly dependent")
+            found.append((vector, length))
+        return found
 
     @cached_property
     def basis(self) -> arb_mat | None:
         """Vectors, one a row, that span where the parameter moves; None where it is all space."""
-        seen = bool(self.arms[self.best].any())
-        if self.across.shape[1] + seen == self.dimension:
+        seen = self.independent(self.tops)
+        if self.across.shape[1] + len(seen) == self.dimension:
             return None
-        rows = [*pivots(self.across), *([self.best] if seen else [])]
+        rows = [*pivots(self.across), *seen]
         return arb_mat(len(rows), self.dimension, self.arms[rows].ravel().tolist())
 
     def moves(self) -> bool:
-        """Whether any parameter is confusing: not all arms are parallel to a free best one."""
-        return not self.free or self.across.shape[1] > 0
+        """Whether any parameter is confusing: free best arms do not show all that arms show."""
+        if len(self.free) < len(self.tops) or self.across.shape[1] > 0:
+            return True
+        _ = self.orthogonal  # refused unless they are independent
+        return False
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every arm is the only one of its leader."""
+        return all(arm == leader for arm, leader in enumerate(self.leaders))
 
     def counts(self, arm: int) -> bool:
-        """Whether plays of an arm count: those of a free best arm tell nothing new."""
-        return not self.free or arm != self.best
+        """Whether plays of an arm count: those of free best arms tell nothing new."""
+        return arm not in self.free
 
     @cached_property
     def apart(self) -> arb_mat:
-        """What tells each arm from the best one, in coordinates: x, or x − x*."""
-        if self.free:
+        """What tells each arm from its leader, in coordinates: x, or x − x*."""
+        if len(self.free) == len(self.tops):
             return self.coordinates
-        rows = self.coordinates.tolist()
-        return arb_mat([[a - b for a, b in zip(row, rows[self.best], strict=True)] for row in rows])
+        rows, apart = self.coordinates.tolist(), []
+        for row, leader in zip(rows, self.leaders, strict=True):
+            top = rows[leader]
+            differs = leader not in self.free
+            apart.append([a - b for a, b in zip(row, top, strict=True)] if differs else row)
+        return arb_mat(apart)
 
     def direction(self, numbers: np.ndarray, relative: bool) -> Vector:
-        """δ − x* ⟨δ, x*⟩/⟨x*, x*⟩, or δ, of what a certificate holds, in the span of the arms."""
+        """δ of what a certificate holds, in the span of the arms, across the free leaders."""
         if numbers.shape != self.phi.shape:
             raise ProofError(f": parameters must have the shape {list(self.phi.shape)}")
         delta = [arb(entry) for entry in numbers]
@@ -103,18 +146,15 @@ class Frame:
             gram = self.basis * self.basis.transpose()
             along = gram.solve(self.basis * column(delta))
             delta = (self.basis.transpose() * along).entries()
-        if not self.free or not self.arms[self.best].any():
-            return delta
-        share = dot(delta, self.top) / self.length
-        return [a - share * b for a, b in zip(delta, self.top, strict=True)]
+        return without(delta, self.orthogonal)
 
     def confusing(self, alternative: Alternative, arm: int) -> Confusing:
         """The exact direction of an alternative, of the length at which its arm ties."""
         if not self.moves():
             raise ProofError(".parameter: all arms are parallel, and nothing is confusing")
-        mine = [arb(entry) for entry in self.arms[arm]]
-        if not self.free:
-            mine = [a - b for a, b in zip(mine, self.top, strict=True)]
+        mine, leader = [arb(entry) for entry in self.arms[arm]], self.leaders[arm]
+        if leader not in self.free:
+            mine = [a - arb(b) for a, b in zip(mine, self.arms[leader], strict=True)]
         delta = self.direction(alternative.parameter, alternative.relative)
         gain = arb(self.sign) * dot(delta, mine)
         if not gain > 0:
@@ -137,9 +177,9 @@ class Frame:
         return self.balls if self.basis is None else self.balls * self.basis.transpose()
 
     def inverse(self, weights: dict[int, arb]) -> arb_mat | None:
-        """M with xᵀ M x = max ⟨δ, x⟩² over ⟨δ, x*⟩ = 0, Σ_y weights_y ⟨δ, y⟩² ≤ 1.
+        """M with xᵀ M x = max ⟨δ, x⟩² over Σ_y weights_y ⟨δ, y⟩² ≤ 1, ⟨δ, x*⟩ = 0 for free x*.
 
-        In coordinates; None where some direction has no weight.  Where x* is not free, δ is any.
+        In coordinates; None where some direction has no weight.
         """
         arms, size, played = self.coordinates, self.coordinates.ncols(), sorted(weights)
         if not played:
@@ -149,10 +189,9 @@ class Frame:
         weighed = [[weights[arm] * entry for entry in row] for arm, row in pairs]
         gram = arb_mat(rows).transpose() * arb_mat(weighed)
         bordered = [[gram[i, j] for j in range(size)] for i in range(size)]
-        if self.free and self.arms[self.best].any():
-            top = [arms[self.best, i] for i in range(size)]
-            bordered = [[*row, edge] for row, edge in zip(bordered, top, strict=True)]
-            bordered.append([*top, arb(0)])
+        tops = [[arms[leader, i] for i in range(size)] for leader in self.shown]
+        bordered = [[*row, *(top[i] for top in tops)] for i, row in enumerate(bordered)]
+        bordered += [[*top, *(arb(0) for _ in tops)] for top in tops]
         try:
             inverse = arb_mat(bordered).inv()
         except ZeroDivisionError:
@@ -165,7 +204,7 @@ class Frame:
         return [dot(row, image) for row, image in images]
 
 
-_frames: "WeakKeyDictionary[Any, dict[bool, Frame]]" = WeakKeyDictionary()
+_frames: "WeakKeyDictionary[Any, dict[tuple[int, ...], Frame]]" = WeakKeyDictionary()
 
 
 def frame_of(
@@ -176,11 +215,23 @@ def frame_of(
     sign: float,
     free: bool = True,
 ) -> Frame:
+    """The frame of an instance with one best arm."""
+    return frame_of_leaders(instance, arms, phi, [best] * len(arms), sign, [best] if free else [])
+
+
+def frame_of_leaders(
+    instance: Any,
+    arms: np.ndarray,
+    phi: np.ndarray,
+    leaders: Sequence[int],
+    sign: float,
+    free: Sequence[int],
+) -> Frame:
     """The frame of an instance, kept as long as that is: balls are not part of it."""
-    kept = _frames.setdefault(instance, {})
-    if free not in kept:
-        kept[free] = Frame(arms, phi, best, sign, free)
-    return kept[free]
+    kept, key = _frames.setdefault(instance, {}), tuple(free)
+    if key not in kept:
+        kept[key] = Frame(arms, phi, leaders, sign, free)
+    return kept[key]
 
 
 def variance(sigma: float) -> arb:
@@ -190,13 +241,13 @@ def variance(sigma: float) -> arb:
 
 def information(frame: Frame, rates: dict[int, arb], variance: arb) -> arb:
     """1 / max over x of 2σ² q_x / m_x²."""
-    if len(frame.margins) == 1 or not frame.moves():
+    if frame.is_settled or not frame.moves():
         return INFINITE
     form = frame.inverse({arm: r for arm, r in rates.items() if frame.counts(arm) and r > 0})
     if form is None:
         return arb(0)
     spread = frame.forms(frame.apart, form)
-    others = [x for x in range(len(spread)) if x != frame.best]
+    others = [x for x in range(len(spread)) if x != frame.leaders[x]]
     asked = greatest(spread[x] / frame.margins[x] ** 2 for x in others)
     return 1 / (2 * variance * asked)
 
@@ -230,6 +281,14 @@ def pivots(across: np.ndarray) -> list[int]:
         rest = rest - np.outer(rest @ unit, unit)
         chosen.append(far)
     return chosen
+
+
+def without(vector: Vector, orthogonal: Sequence[tuple[Vector, arb]]) -> Vector:
+    """A vector less its parts along others, orthogonal to one another, of given squared length."""
+    for other, length in orthogonal:
+        share = dot(vector, other) / length
+        vector = [a - share * b for a, b in zip(vector, other, strict=True)]
+    return vector
 
 
 def column(entries: Vector) -> arb_mat:
