@@ -13,9 +13,10 @@ from ossb.campaigns import player as player_module
 from ossb.campaigns.arrays import apply, changes, leaves, packed, rebuilt, unpacked
 from ossb.campaigns.player import Player, choose
 from ossb.campaigns.snapshots import fingerprint
-from ossb.graves_lai.generic import barrier
-from ossb.graves_lai.generic.way import WORTH, Way
+from ossb.graves_lai.generic import minimise as programs
+from ossb.graves_lai.generic.interior_point import solve_batch
 from ossb.instances import from_dict
+from ossb.quick import Quick
 from ossb.tally import empty_tally
 
 INSTANCE = {"structure": "classical", "observation": "bernoulli", "n_arms": 3}
@@ -122,17 +123,16 @@ POLYTOPE = {"structure": "polytope", "observation": "bernoulli", "A": [[1, 1, 1]
 
 
 def test_of_a_policy_on_polytopes_the_programs_are_compiled_aside(monkeypatch, clock):
-    monkeypatch.setattr(player_module, "WAY", Way())
-    monkeypatch.setattr(barrier, "WAY", player_module.WAY)
+    monkeypatch.setattr("ossb.quick.WORTH", 1e9)  # seconds: asks alone never turn to it
+    monkeypatch.setitem(solve_batch.__dict__, "quick", Quick(solve_batch))
     plain = Campaign.open("memory://", "c", instance=POLYTOPE, clock=clock)
-    player_module.WAY.spent = 10 * WORTH
     play(plain, 12)
-    assert not player_module.WAY.compiled  # no ask waited for that
+    assert not programs.is_ready()
     monkeypatch.setattr(player_module, "SLOW", -1.0)
     campaign = Campaign.open("memory://", "c", instance=POLYTOPE, clock=clock)
     campaign.prepare()
     player_of(campaign)._compiling.join()
-    assert player_module.WAY.compiled
+    assert programs.is_ready()
     assert player_of(campaign)._step is choose
     play(campaign, 12)
     with campaign._journal.look() as one, plain._journal.look() as other:
@@ -140,9 +140,9 @@ def test_of_a_policy_on_polytopes_the_programs_are_compiled_aside(monkeypatch, c
 
 
 def test_the_compiling_process_compiles_programs(monkeypatch):
-    monkeypatch.setattr(player_module, "WAY", Way())
+    monkeypatch.setitem(solve_batch.__dict__, "quick", Quick(solve_batch))
     compile_module.main(json.dumps({"instance": POLYTOPE, "policy": {"name": "hgl"}}))
-    assert player_module.WAY.compiled
+    assert programs.is_ready()
 
 
 def test_changes_of_arrays_are_bit_for_bit():

@@ -21,7 +21,7 @@ from ossb.campaigns import arrays
 from ossb.campaigns.rosters import is_described, restricted
 from ossb.deadlines import OutOfTime
 from ossb.errors import PolicyError, brief
-from ossb.graves_lai.generic.way import WAY
+from ossb.graves_lai.generic import minimise as programs
 from ossb.kernels import kernel
 from ossb.policies import POLICIES
 from ossb.policies import policy as make_policy
@@ -131,11 +131,8 @@ class Player:
                 else:
                     with deadlines.stopping(self._stops_of(memory)):
                         decision = self._entry(self.policy, seen, memory, rng)
-            elif self._compiles:
-                decision = self.policy.select(seen, memory, rng)
             else:
-                with WAY.aside():  # no ask waits for a compiler
-                    decision = self.policy.select(seen, memory, rng)
+                decision = self.policy.select(seen, memory, rng)
         except OutOfTime:
             raise
         except Exception as error:
@@ -190,8 +187,7 @@ class Player:
             tally.means[:] = sign * rng.uniform(0.2, 0.8, tally.means.size)
             started = time.perf_counter()
             try:
-                with WAY.aside():
-                    choose(policy, tally, memory, rng)
+                choose(policy, tally, memory, rng)
             except Exception:  # made-up means say nothing about the policy at play
                 break
             slow = slow or time.perf_counter() - started > SLOW
@@ -208,7 +204,7 @@ class Player:
         if self._compiles:
             self._step_as(choose.compiled)
         else:
-            WAY.compile()
+            programs.compile_kernel()
 
     def _get_compiled(self) -> None:
         """Get compiled code, beside the asks: importing the compiler alone takes a second.
@@ -238,10 +234,10 @@ class Player:
     @property
     def is_compiled(self) -> bool:
         """Whether its steps are run compiled."""
-        return self._step is not choose or WAY.compiled
+        return self._step is not choose or programs.is_ready()
 
     def _is_cached(self) -> bool:
-        return choose.is_compiled(*self._first_step()) if self._compiles else WAY.is_cached()
+        return choose.is_compiled(*self._first_step()) if self._compiles else programs.is_cached()
 
     def _stops_of(self, memory: Any) -> list[deadlines.Stop]:
         """Where the loops of a memory's solvers look, found once for each memory."""

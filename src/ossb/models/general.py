@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ossb.errors import CertificationError
-from ossb.graves_lai.generic.barrier import minimise
 from ossb.graves_lai.generic.divergence import Divergence, inside
 from ossb.graves_lai.generic.following import LONGEST, Follower, GenericMemory
+from ossb.graves_lai.generic.minimise import minimise
 from ossb.graves_lai.generic.piece import Piece
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
@@ -380,18 +380,18 @@ class GeneralModel:
         stack = self._stack(tuple(keys))
         if stack is None:
             return [], None
-        batch = stack.batch(self._divergence, means, self._inside(means))
+        programs = stack.programs(self._divergence, means, self._inside(means))
         most = max(counts.max(initial=0.0), 1e-300)
-        weights = np.broadcast_to(counts / most, batch.start.shape)
-        outcome = minimise(batch, weights, TOLERANCE, proving)
-        parameters = stack.at(outcome)
+        weights = np.broadcast_to(counts / most, programs.start.shape)
+        solutions = minimise(programs, weights, TOLERANCE, proving)
+        parameters = stack.at(solutions)
         points = self._inside(parameters @ self._means.T)
         losses = self._losses(means, counts, points)
         answer = [(place, float(losses[a]), parameters[a]) for a, place in enumerate(stack.places)]
-        if not (proving and np.isfinite(outcome.proved).all()):
+        if not (proving and np.isfinite(solutions.proved).all()):
             return answer, None
-        spent = most * (outcome.multipliers * stack.room).sum(axis=1)
-        return answer, Proofs(points, most * outcome.slopes, stack.shown, spent)
+        spent = most * (solutions.multipliers * stack.room).sum(axis=1)
+        return answer, Proofs(points, most * solutions.slopes, stack.shown, spent)
 
     def _stack(self, keys: tuple[tuple[int, int, int], ...]) -> RegionStack | None:
         if keys not in self._stacks:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ossb.graves_lai.generic.barrier import Batch, Outcome, needed
+from ossb.graves_lai.generic.convex_programs import ConvexPrograms, Solutions, needed
 from ossb.graves_lai.generic.divergence import Divergence
 from ossb.models.regions import Region
 
@@ -24,19 +24,23 @@ class RegionStack:
     room: np.ndarray  # (a, m)
     anchor: np.ndarray  # (a, r, r)
 
-    def batch(self, divergence: Divergence, means: np.ndarray, inside: np.ndarray) -> Batch:
+    def programs(
+        self, divergence: Divergence, means: np.ndarray, inside: np.ndarray
+    ) -> ConvexPrograms:
         """The programs at empirical means, and the nearest ones inside the mean space."""
         start = self.shown - means
-        return Batch(divergence, inside, start, self.slopes, self.rows, self.room, self.anchor)
+        return ConvexPrograms(
+            divergence, inside, start, self.slopes, self.rows, self.room, self.anchor
+        )
 
-    def at(self, outcome: Outcome) -> np.ndarray:
+    def at(self, solutions: Solutions) -> np.ndarray:
         """λ of where the programs ended, with as much of their loose parts as the rows need.
 
         The loose part moves nothing that is observed, and may be as long as the rows allow.
         """
-        change = (self.basis @ outcome.point[..., None])[..., 0]
-        for a in np.flatnonzero(outcome.loose.any(axis=1)):
-            region, move = self.regions[a], self.basis[a] @ outcome.loose[a]
+        change = (self.basis @ solutions.point[..., None])[..., 0]
+        for a in np.flatnonzero(solutions.loose.any(axis=1)):
+            region, move = self.regions[a], self.basis[a] @ solutions.loose[a]
             change[a] += needed(region.rows, region.rows @ change[a] - region.room, move)
         return np.asarray(self.middles + change)
 

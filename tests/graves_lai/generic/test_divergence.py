@@ -4,7 +4,7 @@ import pytest
 from ossb.errors import InputError
 from ossb.families import Bernoulli, Bounded, Exponential, Gaussian, Poisson
 from ossb.graves_lai.generic.divergence import divergence_of, excess
-from ossb.graves_lai.generic.terms import bend_at, divergence_at, slope_at
+from ossb.graves_lai.generic.divergence_kernels import bend_at, divergence_at, slope_at
 
 CASES = [
     (Gaussian(0.7), np.linspace(-2, 2, 9)),

@@ -11,7 +11,7 @@ import numpy as np
 
 from ossb.errors import InputError
 from ossb.families import Bernoulli, Bounded, Family, Gaussian, Poisson
-from ossb.graves_lai.generic.terms import BERNOULLI, GAUSSIAN, POISSON
+from ossb.graves_lai.generic.divergence_kernels import BERNOULLI, GAUSSIAN, POISSON
 
 _TERMS = 24
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ossb.graves_lai.generic.barrier import (
-    Batch,
-    Outcome,
-    minimise,
+from ossb.graves_lai.generic.convex_programs import (
+    ConvexPrograms,
+    Solutions,
     needed,
     times,
     value_at_start,
 )
 from ossb.graves_lai.generic.duals import Dual, gathered, settled
+from ossb.graves_lai.generic.minimise import minimise
 from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import Region
 
@@ -42,7 +42,7 @@ class Evaluation:
     divergences: np.ndarray  # (a, K)
     norms: np.ndarray  # (a,)
     weights: np.ndarray  # (C,)
-    outcome: Outcome
+    solutions: Solutions
 
 
 class Separation:
@@ -57,7 +57,7 @@ class Separation:
         self.units = self.scale[:, None] * program.ground.columns
         self.slacks = self._slacks()
         self.room = self._left(self.middle, slice(None))
-        self.batch = self._batch()
+        self.programs = self._programs()
         self.pieces = np.array([region.piece for region in regions])
         self.off = OFF * program.gaps[[region.arm for region in regions]]
 
@@ -69,29 +69,33 @@ class Separation:
             slacks[a, -1] = -region.need
         return slacks
 
-    def _batch(self) -> Batch:
+    def _programs(self) -> ConvexPrograms:
         program, stack = self.program, self.stack
         start = self.scale[:, None] * (self.middle @ program.ground.seen.T)
         slopes = self.scale[:, None, None] * stack.seen
         theta = program.truth[program.informative]
-        return Batch(program.divergence, theta, start, slopes, stack.walls, self.room, stack.anchor)
+        return ConvexPrograms(
+            program.divergence, theta, start, slopes, stack.walls, self.room, stack.anchor
+        )
 
     def evaluate(self, rates: np.ndarray, tolerance: float) -> Evaluation:
         """Solve every region's program for rates of all arms."""
-        batch, program = self.batch, self.program
+        programs, program = self.programs, self.program
         every = program.weights(rates)
         weights = every[program.informative]
-        norms = value_at_start(batch, weights)
+        norms = value_at_start(programs, weights)
         norms = np.where(norms > 0, norms, max(float(weights.max(initial=0.0)), 1e-300))
-        outcome = minimise(batch, weights / norms[:, None], tolerance)
-        parameters = self._parameters(outcome)
+        solutions = minimise(programs, weights / norms[:, None], tolerance)
+        parameters = self._parameters(solutions)
         divergences = program.divergences(parameters)
-        return Evaluation(outcome.proved * norms, parameters, divergences, norms, every, outcome)
+        return Evaluation(
+            solutions.proved * norms, parameters, divergences, norms, every, solutions
+        )
 
-    def _parameters(self, outcome: Outcome) -> np.ndarray:
+    def _parameters(self, solutions: Solutions) -> np.ndarray:
         """λ of each region's point, with as much of its loose part as the rows need."""
-        stack, loose = self.stack, outcome.loose
-        z = self.middle + times(stack.basis, outcome.point)
+        stack, loose = self.stack, solutions.loose
+        z = self.middle + times(stack.basis, solutions.point)
         for a in np.flatnonzero(loose.any(axis=1)) if loose.any() else ():
             short = stack.rows[a] @ z[a] - self.slacks[a]
             z[a] += needed(stack.rows[a], short, stack.basis[a] @ loose[a])
@@ -145,14 +149,14 @@ class Separation:
 
     def dual(self, a: int, evaluation: Evaluation) -> Dual:
         """The multipliers that prove the information of region a."""
-        region, program, outcome = self.regions[a], self.program, evaluation.outcome
+        region, program, solutions = self.regions[a], self.program, evaluation.solutions
         outline = region.outline
         norm = float(evaluation.norms[a])
         m = region.n_bounds
         # in the coordinates of z, up to the factor norm
-        rows = np.where(region.tight, 0.0, outcome.multipliers[a, :m]) / region.scale
-        tau = float(outcome.multipliers[a, -1]) / region.scale
-        slopes = outcome.slopes[a]
+        rows = np.where(region.tight, 0.0, solutions.multipliers[a, :m]) / region.scale
+        tau = float(solutions.multipliers[a, -1]) / region.scale
+        slopes = solutions.slopes[a]
         left = slopes @ program.ground.seen + rows @ outline.rows - tau * outline.gain
         fixed = np.vstack([outline.rows[region.tight], outline.equal])
         answer = np.linalg.lstsq(fixed.T, -left, rcond=1e-12)[0]

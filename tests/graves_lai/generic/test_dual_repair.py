@@ -4,19 +4,20 @@ import numpy as np
 import pytest
 
 from ossb.families import Bernoulli, Gaussian, Poisson
-from ossb.graves_lai.generic import barrier
-from ossb.graves_lai.generic.barrier import Batch, minimise
-from ossb.graves_lai.generic.cancel import BINDING, EVERY
-from ossb.graves_lai.generic.course import EVEN_DUAL, EVEN_SLOPE, OFF, SPENT, course_of
+from ossb.graves_lai.generic import dual_proof
+from ossb.graves_lai.generic.convex_programs import ConvexPrograms
 from ossb.graves_lai.generic.divergence import divergence_of
-from ossb.graves_lai.generic.path import follow
+from ossb.graves_lai.generic.dual_repair import BINDING, EVERY
+from ossb.graves_lai.generic.interior_point import solve_batch
+from ossb.graves_lai.generic.iterate import batch_iterate
+from ossb.graves_lai.generic.minimise import minimise
 
 FAMILIES = [Gaussian(0.7), Bernoulli(), Poisson()]
 
 
 def random_batch(rng, family, programs=3, components=4, columns=2, walls=5):
     """Programs around the middle of the mean space, with the origin inside every wall."""
-    return Batch(
+    return ConvexPrograms(
         divergence_of(family),
         rng.uniform(0.3, 0.7, components),
         rng.uniform(-0.1, 0.1, (programs, components)),
@@ -31,7 +32,7 @@ def random_batch(rng, family, programs=3, components=4, columns=2, walls=5):
 def test_slopes_and_multipliers_cancel(family):
     rng = np.random.default_rng(3)
     batch, divergence = random_batch(rng, family), divergence_of(family)
-    course = course_of(
+    iterate = batch_iterate(
         batch.theta,
         rng.uniform(0.1, 2.0, batch.start.shape),
         batch.start,
@@ -40,28 +41,28 @@ def test_slopes_and_multipliers_cancel(family):
         batch.room,
         batch.anchor,
     )
-    follow(divergence.kind, divergence.precision, 1e-6, course)
+    solve_batch(divergence.kind, divergence.precision, 1e-6, iterate)
     for way in (EVERY, BINDING):
-        slopes, duals = course.by_component[:, EVEN_SLOPE + way], course.by_row[:, EVEN_DUAL + way]
+        slopes, duals = iterate.repaired_slopes[:, way], iterate.repaired_duals[:, way]
         left = (slopes[:, None] @ batch.slopes + duals[:, None] @ batch.rows)[:, 0]
         assert np.abs(left).max() < 1e-14
-        assert (course.ends[:, OFF + way] < 1e-13).all()
+        assert (iterate.off[:, way] < 1e-13).all()
         assert (duals >= 0).all()
         spent = (duals * batch.room).sum(axis=1) - (slopes * batch.start).sum(axis=1)
-        assert course.ends[:, SPENT + way] == pytest.approx(spent, rel=1e-12)
-    assert (course.by_row[:, EVEN_DUAL + EVERY] > 0).all()
-    assert (course.by_row[:, EVEN_DUAL + BINDING] == 0).any()
+        assert iterate.spent[:, way] == pytest.approx(spent, rel=1e-12)
+    assert (iterate.repaired_duals[:, EVERY] > 0).all()
+    assert (iterate.repaired_duals[:, BINDING] == 0).any()
 
 
 def test_what_is_no_number_proves_nothing():
     rng = np.random.default_rng(3)
     batch = random_batch(rng, Gaussian(1.0), programs=1)
     start = np.full(batch.start.shape, np.nan)
-    course = course_of(
+    iterate = batch_iterate(
         batch.theta, np.ones((1, 4)), start, batch.slopes, batch.rows, batch.room, batch.anchor
     )
-    follow(0, 1.0, 1e-6, course)
-    assert not (course.ends[:, OFF : OFF + 2] <= 1.0).any()
+    solve_batch(0, 1.0, 1e-6, iterate)
+    assert not (iterate.off <= 1.0).any()
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: type(family).__name__)
@@ -70,19 +71,19 @@ def test_the_careful_proof_is_asked_only_where_the_one_at_hand_is_poor(family, m
     batch = random_batch(rng, family)
     weights = rng.uniform(0.1, 2.0, batch.start.shape)
     asked = []
-    careful = barrier._careful
-    monkeypatch.setattr(barrier, "_careful", lambda *args: asked.append(1) or careful(*args))
+    careful = dual_proof._careful
+    monkeypatch.setattr(dual_proof, "_careful", lambda *args: asked.append(1) or careful(*args))
     quick = minimise(batch, weights, 1e-7)
     assert not asked
     assert (quick.proved <= quick.value * (1 + 1e-12)).all()
     assert (quick.proved >= quick.value * (1 - 4e-7)).all()
     monkeypatch.setattr(
-        barrier,
+        dual_proof,
         "_at_hand",
-        lambda batch, weights, course: barrier.Proof(
-            np.full(course.ends.shape[0], -np.inf),
-            course.by_component[:, EVEN_SLOPE],
-            course.by_row[:, EVEN_DUAL],
+        lambda batch, weights, iterate: dual_proof.Proof(
+            np.full(iterate.least.size, -np.inf),
+            iterate.repaired_slopes[:, EVERY],
+            iterate.repaired_duals[:, EVERY],
         ),
     )
     slow = minimise(batch, weights, 1e-7)

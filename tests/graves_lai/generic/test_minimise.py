@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from ossb.graves_lai.generic.barrier import Batch, minimise
+from ossb.graves_lai.generic.convex_programs import ConvexPrograms
 from ossb.graves_lai.generic.divergence import GaussianDivergence
+from ossb.graves_lai.generic.minimise import minimise
 
 
 def turned(angle):
@@ -14,7 +15,7 @@ def turned(angle):
 def test_a_direction_that_nothing_depends_on_stays_where_it_is(angle):
     # minimise (2 + y · e)² / 2 subject to y · e ≥ −1, in coordinates where e is no axis
     along = turned(angle)[:1]
-    batch = Batch(
+    batch = ConvexPrograms(
         GaussianDivergence(1.0),
         np.zeros(1),
         np.array([[2.0]]),
@@ -32,7 +33,7 @@ def test_a_direction_that_nothing_depends_on_stays_where_it_is(angle):
 
 def test_weight_on_one_component_leaves_the_other_to_the_rows():
     # the second component has no weight: only the row y_1 + y_2 ≤ 1 holds it
-    batch = Batch(
+    batch = ConvexPrograms(
         GaussianDivergence(1.0),
         np.zeros(2),
         np.zeros((1, 2)),
@@ -48,7 +49,7 @@ def test_weight_on_one_component_leaves_the_other_to_the_rows():
 
 def test_a_corrector_that_goes_round_in_circles_is_left_out():
     # weights that the corrector alone never gets done with
-    batch = Batch(
+    batch = ConvexPrograms(
         GaussianDivergence(1.0),
         np.zeros(3),
         np.array([[0.0048284271247, 0.5407157287525, -1.0318872915026]]),
@@ -63,7 +64,7 @@ def test_a_corrector_that_goes_round_in_circles_is_left_out():
 
 
 def test_without_proofs_the_solution_is_the_same():
-    batch = Batch(
+    batch = ConvexPrograms(
         GaussianDivergence(1.0),
         np.zeros(1),
         np.array([[2.0]]),

@@ -1,4 +1,4 @@
-"""One term d(theta, m) of a convex program and its derivatives in m, as kernels."""
+"""The divergence d(theta, m) of one component and its derivatives in m, as kernels."""
 
 from ossb.families.bernoulli import bernoulli_kl
 from ossb.families.poisson import poisson_kl
