@@ -46,3 +46,23 @@ def test_rows_added_dropped_and_costs_changed_keep_the_model_right():
     reference = linprog(costs[::-1], -kept, -np.ones(10))
     assert master.n_rows == 10
     assert master.solve().value == pytest.approx(reference.fun)
+
+
+@pytest.mark.parametrize("size", [1e4, 3e6, 1e9, 1e12, 3e17, 1e100])
+def test_the_unit_of_a_row_means_nothing(size):
+    """The solver refuses entries from 1e15 on, and then nothing bounds the program."""
+    solution = solve_lp(np.array([-1.0, 0.0]), np.array([[size, 1.0]]), row_upper=2.0 * size)
+    assert solution.status == "optimal"
+    assert solution.point[0] == pytest.approx(2.0)
+    assert solution.duals == pytest.approx([-1.0 / size])
+
+
+def test_units_of_rows_are_kept_when_others_go():
+    master = Master(np.array([-1.0]))
+    master.add_rows(np.array([[1e200], [1.0], [1e-3]]), upper=[1e200, 3.0, 4e-4])
+    master.delete_rows(np.array([1]))
+    assert master.solve().duals == pytest.approx([0.0, -1e3])
+
+
+def test_a_program_with_a_row_that_was_refused_is_not_solved():
+    assert solve_lp(np.array([1.0]), np.array([[np.inf]]), 1.0).status == "failed"

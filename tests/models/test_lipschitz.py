@@ -5,11 +5,12 @@ import math
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from ossb.families import Bernoulli, Exponential, Gaussian, Poisson
 from ossb.models.base import SETTLED, WEAKEST
 from ossb.models.lipschitz import lipschitz_model
-from ossb.models.lipschitz_fit import bent, fit_lipschitz, new_fit
+from ossb.models.lipschitz_fit import bent, fit_lipschitz, new_fit, profile
 from ossb.simulation import simulate
 from ossb.structures.lipschitz import Lipschitz
 from structured_instances import INSTANCES, made_up
@@ -117,6 +118,24 @@ def test_likelihood_ratio_around_the_projection(seed):
         known.append(deviance(instance.family, counts, theta, raised))
     assert memory.numbers[WEAKEST] == pytest.approx(min(ratios), rel=1e-4, abs=1e-6)
     assert memory.numbers[SETTLED] == pytest.approx(min(known), rel=1e-9)
+
+
+@pytest.mark.parametrize("family", [Gaussian(0.5), Bernoulli(), Poisson()])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_level_at_which_an_arm_is_cheapest_to_make_best(family, seed):
+    """What a play tells is as far off as the level: gains that differ less would be at random."""
+    rng = np.random.default_rng(seed)
+    distances, weights = 0.4 * plane(rng, 6), rng.uniform(1.0, 30.0, 6)
+    theta = 0.5 + 0.4 * distances[0]  # Lipschitz
+    leader, arm = int(np.argmax(theta)), int(np.argmin(theta))
+    level = profile(family, distances, theta, weights, arm, leader, 0.0)
+
+    def rise(v):
+        targets = np.clip(theta, v - distances[arm], v)
+        moved = zip(weights, theta, targets, strict=True)
+        return sum(n * family.slope(m, q) for n, m, q in moved)
+
+    assert level == pytest.approx(brentq(rise, theta[arm], theta[leader], xtol=1e-15), rel=1e-9)
 
 
 @pytest.mark.parametrize("observation", ["gaussian", "poisson", "exponential", "bounded"])

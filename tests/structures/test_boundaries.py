@@ -1,4 +1,4 @@
-"""Polytopes within rounding of a boundary: right, or said not to be certified; never wrong."""
+"""Instances within rounding of a boundary: right, or said not to be certified; never wrong."""
 
 import math
 
@@ -7,7 +7,10 @@ import pytest
 
 from ossb.errors import CertificationError
 from ossb.structures.base import bound
+from ossb.structures.classical import Classical
+from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.polytope import Polytope
+from ossb.structures.union import Union
 
 
 def test_a_best_mean_next_to_the_end_of_its_space():
@@ -67,3 +70,47 @@ def test_a_parameter_that_rounding_put_outside_widens_its_set():
     assert answer.verify().valid
     exact = bound(Polytope(theta=[0.25, 0.125, 0.0625], A=[[1, 0, 0]], b=[0.25]))
     assert exact.verify().valid
+
+
+@pytest.mark.parametrize(
+    ("observation", "goal", "means"),
+    [
+        ("bernoulli", "maximize", [1.8e-10, 3.3e-10, 5.2e-11, 2.1e-10]),
+        ("bernoulli", "maximize", [8.4e-12, 1.3e-11, 1.0e-11, 2.3e-11, 1.6e-11]),
+        ("bernoulli", "minimize", [3.3e-11, 0.33, 0.71]),
+        ("bounded", "maximize", [4.1e-9, 3.2e-9, 4.0e-9, 1.3e-9]),
+        ("bounded", "maximize", [0.69, 0.35, 0.99999999985, 0.4]),
+        ("bounded", "minimize", [0.27, 2.3e-10]),
+        ("poisson", "minimize", [31236968.0, 0.346, 1258.4, 0.00121]),
+    ],
+)
+def test_single_items_near_the_ends_of_their_means(observation, goal, means):
+    """Arms of one item each are independent arms."""
+    keys = {"observation": observation, "goal": goal}
+    arms = np.eye(len(means), dtype=int)
+    answer = bound(Combinatorial(arms=arms, phi=means, feedback="semi_bandit", **keys))
+    right = bound(Classical(theta=means, **keys)).value
+    assert answer.verify().valid
+    assert answer.lower <= right <= answer.upper
+    assert answer.value == pytest.approx(right, rel=1e-6)
+
+
+def test_pieces_that_reach_much_farther_than_others():
+    """An equality of the piece holds an alternative to 1e-16 of its scale, where others are far.
+
+    Rows of so different sizes were refused by the solver of linear programs, and left out.
+    """
+    narrow = {
+        "A": [[-1, 1, -2, 0], [1, -1, 2, 0], [2, 2, 0, -1]],
+        "b": [-0.15000000000000002, 0.15000000000000002, 2.2],
+        "A_eq": [[1, -1, 0, 0]],
+        "b_eq": [-0.25],
+    }
+    wide = {
+        "A": [[-2, 1, -1, 2], [-1, 0, -2, 2], [-1, 1, -1, 2], [1, -1, 1, -2]],
+        "b": [0.14999999999999997, -5.551115123125783e-17, 0.7499999999999999, -0.6499999999999999],
+    }
+    keys = {"theta": [0.5, 0.75, 0.2, 0.3], "goal": "minimize"}
+    answer = bound(Union(pieces=[narrow, wide], **keys), 1e-4, "samples")
+    assert answer.verify().valid
+    assert answer.value == pytest.approx(393.6508, rel=1e-4)

@@ -75,7 +75,7 @@ def bernoulli_conjugate(theta: float, weight: float, slope: float) -> float:
         off = (root - total) / (-2.0 * slope)
     if peak <= 0.0 or off <= 0.0:  # only by underflow: the supremum is that of an end
         return max(slope, 0.0)
-    if slope > 0.0:
+    if peak > 0.5 and slope > 0.0:
         return slope - slope * off - weight * bernoulli_kl_off(theta, peak, off)
     return slope * peak - weight * bernoulli_kl_off(theta, peak, off)
 

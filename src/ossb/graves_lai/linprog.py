@@ -16,6 +16,9 @@ Status = Literal["optimal", "infeasible", "unbounded", "failed"]
 Side = np.ndarray | float
 
 _FEASIBILITY = 1e-10  # the least that HiGHS accepts
+# rows with entries from 1e15 on are refused by HiGHS, and it takes programs for unbounded that
+# only a row with entries from 1e6 on bounds: such rows are multiplied by a power of 2
+_LARGEST = 2.0**17
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +28,8 @@ class Solution:
     Parameters
     ----------
     status
-        Its status word; the vectors are meaningful only if it is ``optimal``.
+        Its status word; the vectors are meaningful only if it is ``optimal``.  ``failed`` where
+        HiGHS refused a row as well.
     point
         The minimiser.
     duals
@@ -82,7 +86,9 @@ class Master:
             np.zeros(0, dtype=np.int32),
             nothing,
         )
-        self.n_rows = 0
+        self._error = highspy.HighsStatus.kError
+        self._refused = False
+        self._units = np.ones(0)  # what each row is multiplied by
 
     def add_rows(self, matrix: np.ndarray, lower: Side = -np.inf, upper: Side = np.inf) -> None:
         """Add lower ≤ matrix x ≤ upper."""
@@ -91,16 +97,23 @@ class Master:
         if count == 0:
             return
         rows, columns = np.nonzero(matrix)
-        self._model.addRows(
+        units = _units(np.abs(matrix).max(axis=1, initial=0.0))
+        matrix = matrix * units[:, None]
+        status = self._model.addRows(
             count,
-            np.broadcast_to(np.asarray(lower, dtype=np.float64), count).copy(),
-            np.broadcast_to(np.asarray(upper, dtype=np.float64), count).copy(),
+            np.asarray(lower, dtype=np.float64) * units,
+            np.asarray(upper, dtype=np.float64) * units,
             rows.size,
             np.searchsorted(rows, np.arange(count)).astype(np.int32),
             columns.astype(np.int32),
             np.ascontiguousarray(matrix[rows, columns]),
         )
-        self.n_rows += count
+        self._refused = self._refused or status == self._error
+        self._units = np.append(self._units, units)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self._units.size)
 
     def change_costs(self, costs: np.ndarray) -> None:
         """Replace the objective; the rows and the basis stay."""
@@ -112,11 +125,13 @@ class Master:
         rows = np.ascontiguousarray(rows, dtype=np.int32)
         if rows.size:
             self._model.deleteRows(rows.size, rows)
-            self.n_rows -= int(rows.size)
+            self._units = np.delete(self._units, rows)
 
     def solve(self) -> Solution:
         """Solve from the last basis."""
         deadlines.check()
+        if self._refused:
+            return Solution("failed", np.nan, np.zeros(0), np.zeros(0))
         self._model.setOptionValue("time_limit", self._model.getRunTime() + deadlines.left())
         self._model.run()
         word = self._model.getModelStatus()
@@ -124,12 +139,21 @@ class Master:
             deadlines.check()
         solution = self._model.getSolution()
         value = float(self._model.getInfo().objective_function_value)
-        return Solution(
-            self._statuses.get(word, "failed"),
-            value,
-            np.array(solution.col_value),
-            np.array(solution.row_dual),
-        )
+        point, duals = np.array(solution.col_value), np.array(solution.row_dual)
+        if duals.size != self.n_rows:  # it has none to offer where it found nothing
+            return Solution(self._unanswered(word), value, point, duals)
+        return Solution(self._statuses.get(word, "failed"), value, point, duals * self._units)
+
+    def _unanswered(self, word: Any) -> Status:
+        """The status of a program without multipliers: it cannot be optimal."""
+        status = self._statuses.get(word, "failed")
+        return "failed" if status == "optimal" else status
+
+
+def _units(largest: np.ndarray) -> np.ndarray:
+    """Powers of 2 that bring rows of such largest entries to where HiGHS is right."""
+    exponents = np.frexp(np.where(largest > _LARGEST, largest, 1.0))[1] - 1
+    return np.asarray(np.ldexp(1.0, -exponents))
 
 
 def solve_lp(

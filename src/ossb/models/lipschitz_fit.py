@@ -19,7 +19,7 @@ from ossb.kernels import kernel
 REWEIGHTINGS = 30
 SETTLED_STEP = 1e-7  # relative to the spread of the means
 SWEEPS = 60
-CLOSE = 1e-5  # relative error of a level: its square is that of the ratio
+CLOSE = 1e-9  # relative error of a level: that of what a play tells is as large
 LEAST_WEIGHT = 1e-6  # of an arm never seen, so that it follows the others
 # rows of Fit.by_knot
 PLACE, SLOPE, NEW_PLACE, NEW_SLOPE = 0, 1, 2, 3
@@ -272,11 +272,11 @@ def profile(
         if high - low <= tolerance or curvature <= 0.0:
             break
         step = rise / curvature
+        if abs(step) <= tolerance:  # before the bracket is looked at, of which v is now one end
+            return min(max(v - step, low), high)
         if not low < v - step < high:
             step = v - 0.5 * (low + high)
         v -= step
-        if abs(step) <= tolerance:
-            break
     return v
 
 

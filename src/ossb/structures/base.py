@@ -303,7 +303,7 @@ def _proved(answer: Bound, gap: float) -> Bound:
     """The answer with its interval rounded outward to what its proof gives."""
     problem = answer.problem
     report = prove(problem, answer.support, answer.alternatives, answer.multipliers)
-    if 1.0 - gap < report.information < 1.0 - 0.5 * FEASIBLE and not answer.cost.is_regret:
+    if 1.0 - gap < report.information < 1.0 - 0.5 * FEASIBLE:
         # what multipliers prove of rates is a little less than what these tell
         more = (1.0 + 0.5 * FEASIBLE) / report.information
         support = [(arm, rate * more) for arm, rate in answer.support]

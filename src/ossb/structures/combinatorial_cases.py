@@ -13,7 +13,7 @@ from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
 from ossb.graves_lai.semi_bandit.gaussian_items import NO_CONSTRAINT
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
-from ossb.graves_lai.semi_bandit.multiplier import best_multiplier
+from ossb.graves_lai.semi_bandit.multiplier import best_multipliers
 from ossb.graves_lai.semi_bandit.solution import gaps_to, informations, item_weights, movable
 from ossb.graves_lai.semi_bandit.units import Units, units_of
 from ossb.structures.base import TIE, Bound, Instance, clear_best, refuse_twins
@@ -202,13 +202,13 @@ class ListedSemiBandit(_Listed):
         rivals = np.flatnonzero(self.others)
         family, means = self.instance.family, self.means
 
-        def multiplier(x: int, mine: list[int], rates: Any) -> float:
+        def multipliers(x: int, mine: list[int], rates: Any) -> list[float]:
             arm = rivals[x]
             weights = [float(rates.get(i, 0.0)) for i in mine]
             need = float(self.gaps[arm])
-            return best_multiplier(family, means[mine], np.array(weights), need, float(tau[arm]))
+            return best_multipliers(family, means[mine], np.array(weights), need, float(tau[arm]))
 
-        return information(self.truth, self._rivals, self._exact_gaps(), told, multiplier)
+        return information(self.truth, self._rivals, self._exact_gaps(), told, multipliers)
 
 
 def items_truth(instance: Any, best: Sequence[int]) -> Any:

@@ -160,15 +160,15 @@ class PricedItems(Priced):
         items = self._posed()
         row_of = {int(arm): row for row, arm in enumerate(self.rivals)}
 
-        def multiplier(x: int, mine: list[int], weights: Any) -> float:
+        def proposed(x: int, mine: list[int], weights: Any) -> list[float]:
             if places[x] not in row_of:
-                return 0.0
+                return []
             row = row_of[places[x]]
             with np.errstate(all="ignore"):
                 self._shift(items, row, rates)
-            return float(items.multipliers[row])
+            return [float(items.multipliers[row])]
 
-        return information(truth, sets, gaps, told, multiplier)
+        return information(truth, sets, gaps, told, proposed)
 
 
 class PricedDescribed(PricedItems):

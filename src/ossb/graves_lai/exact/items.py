@@ -20,7 +20,7 @@ from ossb.graves_lai.exact.divergences import Divergence
 from ossb.graves_lai.proof import Alternative, ProofError
 
 Moved = dict[int, arb]  # the mean of each item that differs from the truth
-Multiplier = Callable[[int, list[int], dict[int, arb]], float]
+Multipliers = Callable[[int, list[int], dict[int, arb]], list[float]]
 
 
 class Items(NamedTuple):
@@ -129,9 +129,9 @@ def information(
     arms: Sequence[Collection[int]],
     gaps: Sequence[arb],
     rates: dict[int, arb],
-    multiplier: Multiplier,
+    multipliers: Multipliers,
 ) -> arb:
-    """min over the arms of F_x, where ``multiplier`` proposes τ: any is right, a good one tight."""
+    """min over the arms of F_x, where ``multipliers`` propose τ: any is right, a good one tight."""
     found = []
     for x, (arm, gap) in enumerate(zip(arms, gaps, strict=True)):
         sides = truth.moving(arm)
@@ -144,16 +144,24 @@ def information(
             spread = total(1 / rates[i] for i in mine)
             found.append((gap / arb(truth.divergence.sigma)) ** 2 / (2 * spread))
             continue
-        tau = multiplier(x, mine, rates)
-        if not 0.0 < tau < np.inf:
-            return arb(0)
-        slope = arb(truth.sign) * arb(tau)
-        terms = [
-            supremum(truth, truth.phi[i], rates.get(i, arb(0)), side * slope, truth.room(i, side))
-            for i, side in sides.items()
+        proved = [
+            arb(tau) * gap - total(_suprema(truth, sides, rates, tau))
+            for tau in multipliers(x, mine, rates)
+            if 0.0 < tau < np.inf
         ]
-        found.append(arb(tau) * gap - total(terms))
+        if not proved:
+            return arb(0)
+        found.append(greatest(proved))
     return least(found)
+
+
+def _suprema(truth: Items, sides: dict[int, int], rates: dict[int, arb], tau: float) -> list[arb]:
+    """What an alternative that moves some items is worth beyond what they show, at most."""
+    slope = arb(truth.sign) * arb(tau)
+    return [
+        supremum(truth, truth.phi[i], rates.get(i, arb(0)), side * slope, truth.room(i, side))
+        for i, side in sides.items()
+    ]
 
 
 def supremum(truth: Items, mean: float, weight: arb, slope: arb, room: arb) -> arb:

@@ -11,12 +11,13 @@ BESIDE = 1e-4  # of log τ
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
-def best_multiplier(
+def best_multipliers(
     family: Any, means: np.ndarray, weights: np.ndarray, need: float, start: float
-) -> float:
+) -> list[float]:
     """τ > 0 at which τ · need − Σ sup over λ of [τ (λ_i − φ_i) − w_i d(φ_i, λ_i)] is largest.
 
-    ``start`` is kept if nothing beside it is better; the function is concave in τ.
+    ``start`` alone if nothing beside it is better; the function is concave in τ.  Else what is
+    found as well: near the ends of the means rounding may hide which of the two is better.
     """
 
     def dual(log: float) -> float:
@@ -30,12 +31,12 @@ def best_multiplier(
     if start > 0.0:  # concave: no better beside it, no better anywhere
         log = math.log(start)
         if dual(log) >= max(dual(log - BESIDE), dual(log + BESIDE)):
-            return start
+            return [start]
     middle = math.log(2.0 / need) if need > 0.0 else 0.0
     logs = [middle + step for step in np.linspace(-WIDE, WIDE, 241)]
     near = max(range(len(logs)), key=lambda k: dual(logs[k]))
     found = _peak(dual, logs[max(near - 1, 0)], logs[min(near + 1, len(logs) - 1)])
-    return math.exp(found)
+    return [math.exp(found), start] if start > 0.0 else [math.exp(found)]
 
 
 def _peak(function: Callable[[float], float], low: float, high: float) -> float:
