@@ -23,6 +23,8 @@ def test_numbers():
     refused("`x` must be a number, got np.True_", fields.number, np.bool_(True), "x")
     refused("`x` must be a number, got '0.5'", fields.number, "0.5", "x")
     refused("`x` must be a number, got None", fields.number, None, "x")
+    refused("`x` must be a number, got np.timedelta64(2)", fields.number, np.timedelta64(2), "x")
+    refused("`x` must be a number, got np.complex128(1+0j)", fields.number, np.complex128(1), "x")
     refused("`x` must be finite, got nan", fields.number, math.nan, "x")
     refused("`x` must be finite, got -inf", fields.number, -math.inf, "x")
     with pytest.raises(InputError, match="`x` must be finite, got 1000"):

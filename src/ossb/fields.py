@@ -25,11 +25,16 @@ BLANK = (
 _LARGEST = 2**62  # an index of a table with more entries than any machine holds
 
 
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number; to numpy a length of time is one, and to Python a truth."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
 def number(value: Any, field: str) -> float:
     """A finite number: no string, no boolean, no NaN."""
     if type(value) is float and math.isfinite(value):
         return value
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+    if not (is_whole(value) or isinstance(value, float | np.floating)):
         raise InputError(field, "be a number", _quoted(value))
     try:
         result = float(value)
@@ -52,8 +57,7 @@ def integer(value: Any, field: str, least: int = 0) -> int:
     """A whole number not below ``least`` that an index can hold."""
     if type(value) is int and least <= value <= _LARGEST:
         return value
-    truth = isinstance(value, bool | np.bool_)
-    if truth or isinstance(value, np.timedelta64) or not isinstance(value, int | np.integer):
+    if not is_whole(value):
         raise InputError(field, "be a whole number", _quoted(value))
     if value < least:
         raise InputError(field, f"be at least {least}", int(value))

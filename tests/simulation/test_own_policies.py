@@ -142,6 +142,8 @@ class Wrong(Turns):
         (0.0, "`select` must return the number of an arm, got 0.0"),
         (None, "`select` must return the number of an arm, got None"),
         (True, "`select` must return the number of an arm, got True"),
+        ("0", "`select` must return the number of an arm, got '0'"),
+        (np.timedelta64(1), "`select` must return the number of an arm, got np.timedelta64(1)"),
         ((0, 1), "`select` must return the number of an arm"),
         (Decision(0.5, EXPLOIT), "`arm` must be a whole number, got 0.5"),
         (Decision(0, 7), "`phase` must be"),

@@ -90,7 +90,7 @@ def test_duels_are_arms_by_number(compiled):
         (Decision(True, 0), "`arm` must be a whole number, got True"),
         (Decision(np.bool_(True), 0), "`arm` must be a whole number, got np.True_"),
         (Decision(None, 0), "`arm` must be a whole number, got None"),
-        (Decision("1", 0), "`arm` must be a whole number, got 1"),
+        (Decision("1", 0), "`arm` must be a whole number, got '1'"),
         (Decision(np.array([1]), 0), "`arm` must be a whole number, got array([1])"),
         (Decision(float("nan"), 0), "`arm` must be a whole number, got nan"),
         (Decision(np.uint64(2**63), 0), f"`arm` must be 0, …, 2, got {2**63}"),

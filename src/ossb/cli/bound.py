@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
+    from rich.console import Console
 
+    from ossb.cli.tables import Row
     from ossb.graves_lai.bound import Bound
 
 SHOWN = 40
@@ -68,13 +68,7 @@ def bound(
         text = encoder.dumps(content if is_list else content[0], allow_nan=False)
         typer.echo(msgspec.json.format(text, indent=2))  # which indents long lists soon
     else:
-        from rich.console import Console
-
-        console = Console()
-        for answer in bounds:  # what stands around a table is not wrapped to its width
-            console.print(_title(answer), soft_wrap=True)
-            console.print(_table(answer))
-            console.print(_verdict(answer), soft_wrap=True)
+        _print(bounds)
     for file in (certificate, plot):
         if file is not None:
             typer.echo(f"wrote {file}", err=json)
@@ -100,19 +94,38 @@ def _content(answer: "Bound") -> dict[str, Any]:
     return answer.to_dict() if noise is None else {**answer.to_dict(), "sigma": noise}
 
 
-def _title(answer: "Bound") -> "Text":
-    from rich.text import Text  # plain text: a name may hold square brackets
+def _print(bounds: list["Bound"]) -> None:
+    """A table for each bound, between two lines that are not wrapped to its width."""
+    from rich.console import Console
 
+    from ossb.cli.tables import print_table
+
+    console = Console()
+    for answer in bounds:
+        _print_line(console, _title(answer))
+        print_table(console, *_table(answer))
+        _print_line(console, _verdict(answer))
+
+
+def _print_line(console: "Console", text: str) -> None:
+    """Plain text as it is: a name may hold square brackets."""
+    if console.is_terminal or not text.isprintable():
+        from rich.text import Text
+
+        console.print(Text(text), soft_wrap=True)
+    else:
+        console.file.write(text + "\n")
+
+
+def _title(answer: "Bound") -> str:
     instance = answer.instance
     name = f"{instance.name}: " if instance.name else ""
     noise = "" if instance.noise is None else f" with σ = {instance.noise:g}"
-    return Text(f"{name}{instance.kind}, {instance.observation}{noise}")
+    return f"{name}{instance.kind}, {instance.observation}{noise}"
 
 
-def _verdict(answer: "Bound") -> "Text":
-    from rich.text import Text
-
-    return Text(
+def _verdict(answer: "Bound") -> str:
+    return (
         f"{answer.cost.symbol} = {answer.value:.8g}, {answer.status} in [{answer.lower:.10g}, "
         f"{answer.upper:.10g}]; best arm {answer.instance.arm_name(answer.best_arm)}; "
         f"{answer.seconds:.3g} s{_greedy(answer)}"
@@ -126,15 +139,12 @@ def _greedy(answer: "Bound") -> str:
     return "\ngreedy suffices: the best arms of the contexts show all that any arm shows"
 
 
-def _table(answer: "Bound") -> "Table":
-    from rich.table import Table
-    from rich.text import Text
-
-    instance, table = answer.instance, Table()
+def _table(answer: "Bound") -> tuple["Row", list["Row"]]:
+    """Headings and rows: the arms that need exploring, most plays first."""
+    instance = answer.instance
+    rows: list[Row] = []
     regret = answer.cost.is_regret
     names = ("rate c(x, θ)", "cost c Δ", "share") if regret else ("rate η(x)", "weight", "share")
-    for heading in ("arm", "gap Δ", *names):
-        table.add_column(heading, justify="left" if heading == "arm" else "right")
     ordered = sorted(answer.support, key=lambda item: -item[1])
     total = sum(rate for _, rate in ordered) or 1.0
     for arm, rate in ordered[:SHOWN]:
@@ -142,9 +152,9 @@ def _table(answer: "Bound") -> "Table":
         share = f"{spent / answer.value:.1%}" if answer.value > 0 else ""
         third = f"{spent if regret else rate / total:.6g}"
         gap = f"{instance.gap_of(arm):.6g}"
-        table.add_row(Text(instance.arm_name(arm)), gap, f"{rate:.6g}", third, share)
+        rows.append((instance.arm_name(arm), gap, f"{rate:.6g}", third, share))
     if len(ordered) > SHOWN:
-        table.add_row(f"… {len(ordered) - SHOWN} more", "", "", "", "")
+        rows.append((f"… {len(ordered) - SHOWN} more", "", "", "", ""))
     if not ordered:
-        table.add_row("nothing needs exploring", "", "0", "0", "")
-    return table
+        rows.append(("nothing needs exploring", "", "0", "0", ""))
+    return ("arm", "gap Δ", *names), rows

@@ -5,10 +5,10 @@ A fault is a ``PolicyError`` that names the policy, the round and the value.
 
 from typing import Any
 
-import numpy as np
 from numpy.random import Generator
 
 from ossb.errors import PolicyError, brief
+from ossb.fields import is_whole
 from ossb.tally import PHASES, Decision, Tally
 
 NO_DECISION = "`select` must return a Decision(arm, phase)"
@@ -52,11 +52,11 @@ def whole(decision: Any, name: str, tally: Tally) -> Decision:
 def whole_in(decision: Any, name: str, round: int) -> Decision:
     """A decision of some round as two whole numbers."""
     if not (hasattr(decision, "arm") and hasattr(decision, "phase")):
-        raise PolicyError(name, round, f"{NO_DECISION}, got {brief(decision)}")
+        raise PolicyError(name, round, f"{NO_DECISION}, got {brief(repr(decision))}")
     for key in ("arm", "phase"):
         value = getattr(decision, key)
-        if not isinstance(value, int | np.integer) or isinstance(value, bool | np.timedelta64):
-            fault = f"`{key}` must be a whole number, got {brief(value)}"
+        if not is_whole(value):
+            fault = f"`{key}` must be a whole number, got {brief(repr(value))}"
             raise PolicyError(name, round, fault)
     return Decision(int(decision.arm), int(decision.phase))
 

@@ -14,10 +14,10 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy.random import Generator
 
 from ossb.errors import InputError, PolicyError, brief
+from ossb.fields import is_whole
 from ossb.policies.checked import failed_in, whole_in, within
 from ossb.structures.base import Instance
 from ossb.tally import EXPLORE, Decision
@@ -67,8 +67,8 @@ class Plain:
             return whole_in(arm, name, round)
         if isinstance(arm, list | tuple) and tuple(arm) in self._places:
             return Decision(self._places[tuple(arm)], EXPLORE)
-        if isinstance(arm, bool) or not isinstance(arm, int | np.integer):
-            must = f"`select` must return the number of an arm, got {brief(arm)}"
+        if not is_whole(arm):
+            must = f"`select` must return the number of an arm, got {brief(repr(arm))}"
             raise PolicyError(name, round, must)
         return Decision(int(arm), EXPLORE)
 

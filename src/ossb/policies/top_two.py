@@ -24,6 +24,7 @@ import numpy as np
 from numpy.random import Generator
 
 from ossb.errors import InputError
+from ossb.fields import is_whole
 from ossb.models.rivals import Contest, Rivals, rivals_of
 from ossb.policies.arms import lists_arms
 from ossb.policies.base import Kind
@@ -145,7 +146,7 @@ def read_cost(cost: Any) -> tuple[int, float]:
         return SAMPLES, 0.0
     if cost == "regret":
         return REGRET, 0.0
-    if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < math.inf:
+    if not (is_whole(cost) or isinstance(cost, float)) or not 0 < cost < math.inf:
         raise InputError("cost", 'be "samples", "regret" or a positive number', cost)
     return MIXED, float(cost)
 
