@@ -133,3 +133,39 @@ def test_records_defined_after_a_kernel_was_compiled_have_all_their_methods():
             return self.area_of_wedge(height)
 
     assert area_at_one.compiled(Wedge(3.0)) == 1.5
+
+
+class Board(NamedTuple):
+    """A plain named tuple, such as a policy's memory."""
+
+    thickness: np.ndarray
+
+
+@kernel
+def thicken(board: Board, height: float) -> float:
+    board.thickness[0] = height
+    return board.thickness[0]
+
+
+def test_a_method_hides_no_field_of_its_name():
+    @record
+    class Sheet(NamedTuple):
+        sheet_height: float
+
+        def thickness(self, height: float) -> float:
+            return self.sheet_height * height
+
+    @record
+    class Plank(NamedTuple):
+        thickness: float
+
+        def area_of_shape(self, height: float) -> float:
+            return self.thickness * height
+
+    @kernel
+    def thickness_at(sheet, height):
+        return sheet.thickness(height)
+
+    assert thicken.compiled(Board(np.zeros(1)), 2.5) == 2.5
+    assert area_at_one.compiled(Plank(3.0)) == 3.0
+    assert thickness_at.compiled(Sheet(2.0), 4.0) == 8.0

@@ -11,7 +11,12 @@ import numba
 from numba.core import types as numba_types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.errors import NumbaError
-from numba.extending import overload, overload_method
+from numba.core.typing.templates import (
+    _OverloadMethodTemplate,
+    infer_getattr,
+    make_overload_attribute_template,
+)
+from numba.extending import overload
 
 from ossb import garbage
 from ossb._linking import InnerCompiler, Separate, separate_versions, set_apart
@@ -156,6 +161,18 @@ def dispatcher_type(dispatcher: Any) -> Any:
     return types.Dispatcher(dispatcher)
 
 
+class _MethodOfRecords(_OverloadMethodTemplate):  # type: ignore[misc]
+    """A method that all named tuples have in compiled code, but where a field has its name.
+
+    numba asks for methods by the name alone and before fields: a method of one record would hide
+    the field of that name of every other.
+    """
+
+    def _resolve(self, typ: Any, attr: str) -> Any:
+        fields = typ.fields if isinstance(typ, types.BaseNamedTuple) else ()
+        return None if attr in fields else super()._resolve(typ, attr)
+
+
 def publish_method(name: str, signature: Any) -> None:
     """Let compiled code call the method ``name`` of every record.
 
@@ -171,8 +188,16 @@ def publish_method(name: str, signature: Any) -> None:
     for function in (resolve, resolve_others):
         function.__signature__ = signature  # type: ignore[attr-defined]
         function.__name__ = name
-    options = {**INNER, "forceinline": name in INLINED}
-    overload_method(types.BaseNamedTuple, name, strict=False, jit_options=options)(resolve)
+    options: dict[str, Any] = {
+        "jit_options": {**INNER, "forceinline": name in INLINED},
+        "strict": False,
+    }
+    # what `overload_method` does, with a template that knows of fields
+    template = make_overload_attribute_template(
+        types.BaseNamedTuple, name, resolve, base=_MethodOfRecords, **options
+    )
+    infer_getattr(template)
+    overload(resolve, **options)(resolve)
     overload(resolve, strict=False, jit_options={**INNER, "_nrt": True})(resolve_others)
 
 

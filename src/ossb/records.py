@@ -5,8 +5,8 @@ methods as usual.  Compiled code calls the same methods: numba compiles each one
 use, for the exact record types involved, so a loop over (policy, structure, family) is
 specialised and inlined, and the result is cached on disk.
 
-In compiled code the name of a record's method means that method on every named tuple, so no
-field of any named tuple may share it: methods are verbs, or quantities no field is called by.
+All records that have a method of some name give it the same parameters, so that what calls it
+need not know which record it has.
 """
 
 import inspect
@@ -25,7 +25,6 @@ Flags = Annotated[np.ndarray, np.bool_]
 _TAKEN = {"count", "index"}  # tuple methods, which numba already resolves its own way
 _signatures: dict[str, inspect.Signature] = {}
 _published: set[str] = set()
-_fields: dict[str, str] = {}  # field name -> a record that has it
 _homes: dict[str, set[str]] = {}  # name of a method -> packages with records that have it
 
 
@@ -42,9 +41,6 @@ def record(cls: C) -> C:
     for name, function in vars(cls).items():
         if inspect.isfunction(function) and not name.startswith("_"):
             _register(cls, name, function)
-    _fields.update(dict.fromkeys(cls._fields, cls.__name__))  # type: ignore[attr-defined]
-    for name in sorted(_fields.keys() & _signatures.keys()):
-        raise TypeError(f"{_fields[name]}.{name} is a field, and {name!r} a method of records")
     return cls
 
 
