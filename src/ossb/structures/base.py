@@ -265,10 +265,13 @@ def bound(instance: Structure, gap: float = 1e-6, cost: Any = "regret") -> Bound
         time T*(θ) and the rates' shares w* how a test would best play; a number c, regret + c per
         sample; or a price for each arm.
 
-    Raises ``CertificationError`` where the two sides could not be brought that close, unless
-    the structure says that its answer is heuristic, and where the answer does not pass
-    ``verify``, which all answers have to but those on millions of numbers and those that were
-    proved as they were computed, every rounding error bounded (``proved``).
+    Raises
+    ------
+    CertificationError
+        Where the two sides could not be brought that close, unless the structure says that its
+        answer is heuristic, and where the answer does not pass ``verify``, which all answers
+        have to but those on millions of numbers and those that were proved as they were
+        computed, every rounding error bounded (``proved``).
     """
     gap = readable_gap(gap)
     refuse_unknown(instance)
