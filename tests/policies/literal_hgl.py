@@ -1,4 +1,6 @@
-"""HGL as ``docs/hgl.md`` and ``docs/hgl/structures.md`` state it, in plain numpy and scipy, with nothing of the package's models.
+"""HGL as ``docs/hgl.md`` and ``docs/hgl/structures.md`` state it, in plain numpy and scipy.
+
+Nothing of the package's models is in it.
 
 Every structure gives its estimate and its alternatives j, each with z_j, the scale s_j and the
 shares ρ_j(x); the rule, ``Literal``, is the same for all.

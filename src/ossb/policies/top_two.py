@@ -101,9 +101,21 @@ class TopTwo(NamedTuple):
                 targets[x] += shares[x]
                 if targets[x] - tally.plays[x] > behind:
                     best, behind = x, targets[x] - tally.plays[x]
-        if behind == -math.inf:
-            targets[leader] += 1.0
+        if behind == -math.inf:  # nothing tells them apart, as before anything is told
+            best = self.least_played(leader, tally)
+            targets[best] += 1.0
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
+
+    def least_played(self, leader: int, tally: Tally) -> int:
+        """The arm played least of those that show something; the leader where none does."""
+        least = leader
+        for x in range(self.starts.shape[0] - 1):
+            if self.starts[x] == self.starts[x + 1]:
+                continue
+            silent = self.starts[least] == self.starts[least + 1]
+            if silent or tally.plays[x] < tally.plays[least]:
+                least = x
+        return least
 
     def share_rounds(self, leader: int, tally: Tally, memory: TopTwoMemory) -> None:
         """The share of the round that is due to each arm; all 0 where nothing tells them apart."""

@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from ossb.policies.arms import Nothing, lists_arms
 from ossb.policies.base import Kind
-from ossb.records import record
+from ossb.records import Ints, record
 from ossb.structures.base import Instance
 from ossb.structures.offers import MODEL
 from ossb.tally import ESTIMATE, Decision, Tally
@@ -15,23 +15,25 @@ from ossb.tally import ESTIMATE, Decision, Tally
 
 @record
 class Uniform(NamedTuple):
-    """Play the arm played least, the lowest number on ties."""
+    """Play the arm played least of those that show something, the lowest number on ties."""
 
-    n_arms: int
+    arms: Ints
 
     def start(self) -> Nothing:
         return Nothing(np.zeros(1))
 
     def select(self, tally: Tally, memory: Nothing, rng: Generator) -> Decision:
-        least = 0
-        for x in range(self.n_arms):
+        least = self.arms[0]
+        for x in self.arms:
             if tally.plays[x] < tally.plays[least]:
                 least = x
         return Decision(least, ESTIMATE)
 
 
 def build(instance: Instance) -> Uniform:
-    return Uniform(instance.n_arms)  # type: ignore[attr-defined]
+    reveals = instance.showing()
+    telling = [x for x, components in enumerate(reveals) if len(components) > 0]
+    return Uniform(telling or [0])  # type: ignore[arg-type]
 
 
 UNIFORM = Kind(

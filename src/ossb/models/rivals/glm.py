@@ -119,6 +119,8 @@ class GlmRivals(NamedTuple):
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
     ) -> None:
         look, features, news = memory.space.look, self.glm.features, memory.news
+        self.glm.add_up(tally, True, look)  # what is on its way will tell its part
+        self.glm.invert(0.0, 1.0, look)
         inverse, across = look.squares[INVERSE], memory.space.line[ACROSS]
         for i in range(across.shape[0]):
             across[i] = 0.0
