@@ -21,9 +21,25 @@ LINEAR = {
     "phi": [0.83, 0.31],
 }
 LINE = {"structure": "unimodal", "sigma": 0.5, "theta": [0.3, 0.5, 0.8, 0.6, 0.2]}
+DUELS = {
+    "structure": "dueling",
+    "preferences": [
+        [0.5, 0.6, 0.67, 0.71],
+        [0.4, 0.5, 0.57, 0.62],
+        [0.33, 0.43, 0.5, 0.55],
+        [0.29, 0.38, 0.45, 0.5],
+    ],
+}
+CHAIN = {
+    "structure": "polytope",
+    "observation": "bernoulli",
+    "theta": [0.7, 0.5, 0.3],
+    "A": [[1, -1, 0], [0, 1, -1], [-1, 1, 0]],
+    "b": [0.4, 0.4, 0.0],
+}
 
 
-@pytest.mark.parametrize("content", [ARMS, LINEAR, LINE], ids=lambda c: c["structure"])
+@pytest.mark.parametrize("content", [ARMS, LINEAR, LINE, DUELS], ids=lambda c: c["structure"])
 def test_a_plan_is_near_what_happens(content):
     found = ossb.plan(from_dict(content), simulate=60)
     assert found.rounds == pytest.approx(np.median(found.simulated.rounds), rel=0.2)
@@ -63,6 +79,13 @@ def test_the_fixed_sample_is_the_textbooks():
 def test_structure_saves_rounds():
     found = ossb.plan(from_dict(LINEAR))
     assert found.rounds < found.without_structure
+
+
+def test_polytopes_are_compared_with_independent_arms():
+    found = ossb.plan(from_dict(CHAIN))
+    alone = ossb.plan(from_dict({**ARMS, "theta": CHAIN["theta"]}))
+    assert found.without_structure == alone.rounds
+    assert found.fixed_sample == alone.fixed_sample
 
 
 def test_epsilon_and_delta_ask_for_less():

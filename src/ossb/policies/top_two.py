@@ -14,7 +14,8 @@ is in proportion to what it tells: ``cost`` is ``samples`` (κ = 1, the fastest 
 be played for ever.
 
 Departures: the papers' arms are independent; ours are any structure's, through its alternatives,
-and each counts as played once more, so that arms never played can be chosen.
+and each counts as played once more, so that arms never played can be chosen.  Of duels the
+challenger and the duel are chosen otherwise, see ``ossb.models.rivals.dueling``.
 """
 
 import math
@@ -43,6 +44,7 @@ class TopTwoMemory(NamedTuple):
     contest: Contest
     targets: np.ndarray  # float64 (n_arms,): shares summed, those of first plays as they were
     shares: np.ndarray  # float64 (n_arms,): of this round
+    prices: np.ndarray  # float64 (n_arms,): what a play costs in this round
     begun: np.ndarray  # int64 (1,)
 
 
@@ -71,7 +73,8 @@ class TopTwo(NamedTuple):
 
     def start(self) -> TopTwoMemory:
         n = self.starts.shape[0] - 1
-        return TopTwoMemory(self.model.start(), np.zeros(n), np.zeros(n), np.zeros(1, np.int64))
+        begun = np.zeros(1, np.int64)
+        return TopTwoMemory(self.model.start(), np.zeros(n), np.zeros(n), np.ones(n), begun)
 
     def select(self, tally: Tally, memory: TopTwoMemory, rng: Generator) -> Decision:
         targets, shares, contest = memory.targets, memory.shares, memory.contest
@@ -84,17 +87,12 @@ class TopTwo(NamedTuple):
             for x in range(targets.shape[0]):
                 targets[x] = float(tally.plays[x])
         leader = self.model.rank(self.epsilon, tally, contest)
-        rival, least = -1, math.inf
-        for j in range(contest.ratios.shape[0]):
-            if contest.ratios[j] < math.inf:
-                value = contest.ratios[j] + math.log(max(contest.masses[j], 1.0))
-                if value < least:
-                    rival, least = j, value
+        self.price_rounds(leader, memory)
+        rival = self.model.challenge(leader, self.epsilon, memory.prices, tally, contest)
         if rival < 0:  # nothing stands against the leader
             targets[leader] += 1.0
             return Decision(leader, EXPLOIT)
-        self.model.oppose(rival, leader, self.epsilon, tally, contest)
-        self.share_rounds(leader, tally, memory)
+        self.share_rounds(tally, memory)
         best, behind = leader, -math.inf
         for x in range(targets.shape[0]):
             if shares[x] > 0.0:
@@ -117,21 +115,27 @@ class TopTwo(NamedTuple):
                 least = x
         return least
 
-    def share_rounds(self, leader: int, tally: Tally, memory: TopTwoMemory) -> None:
+    def price_rounds(self, leader: int, memory: TopTwoMemory) -> None:
+        """What a play of each arm costs, by the estimate."""
+        prices, rewards, largest = memory.prices, memory.contest.rewards, 0.0
+        if self.cost == SAMPLES:
+            return
+        for x in range(prices.shape[0]):
+            largest = max(largest, rewards[leader] - rewards[x])
+        extra = self.extra if self.cost == MIXED else LEAST_SHARE * largest
+        for x in range(prices.shape[0]):
+            prices[x] = 1.0
+            if largest > 0.0:
+                prices[x] = (max(rewards[leader] - rewards[x], 0.0) + extra) / largest
+
+    def share_rounds(self, tally: Tally, memory: TopTwoMemory) -> None:
         """The share of the round that is due to each arm; all 0 where nothing tells them apart."""
-        shares, contest, total = memory.shares, memory.contest, 0.0
-        top, largest = contest.rewards[leader], 0.0
-        for x in range(shares.shape[0]):
-            largest = max(largest, top - contest.rewards[x])
+        shares, total = memory.shares, 0.0
         for x in range(shares.shape[0]):
             told = 0.0
             for place in range(self.starts[x], self.starts[x + 1]):
-                told += contest.news[self.shown[place]]
-            price = 1.0
-            if self.cost != SAMPLES and largest > 0.0:
-                extra = self.extra if self.cost == MIXED else LEAST_SHARE * largest
-                price = (max(top - contest.rewards[x], 0.0) + extra) / largest
-            shares[x] = (tally.plays[x] + 1.0) * told / price
+                told += memory.contest.news[self.shown[place]]
+            shares[x] = (tally.plays[x] + 1.0) * told / memory.prices[x]
             total += shares[x]
         for x in range(shares.shape[0]):
             shares[x] = shares[x] / total if 0.0 < total < math.inf else 0.0

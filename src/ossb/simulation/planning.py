@@ -253,7 +253,7 @@ def _alone(instance: Any) -> Classical | None:
     keys: dict[str, Any] = {"observation": instance.observation, "goal": instance.goal}
     if instance.observation == "gaussian":
         keys["sigma"] = instance.sigma
-    return Classical(theta=(instance.sign * np.asarray(instance.rewards)).tolist(), **keys)
+    return Classical(theta=(instance.sign * np.asarray(instance.components)).tolist(), **keys)
 
 
 def _without_structure(instance: Any, end: Stop) -> int | None:

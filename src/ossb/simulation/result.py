@@ -18,13 +18,17 @@ class Limit(NamedTuple):
     until: float  # δ
     epsilon: float
     characteristic_time: float | None  # T*(θ); None where there is none, or ε > 0
+    constant: float | None  # C(θ); None likewise
 
     @property
     def least(self) -> float | None:
         """The least mean length of a test that is wrong with probability δ: T* kl(δ, 1 − δ)."""
-        if self.characteristic_time is None:
-            return None
-        return self.characteristic_time * bernoulli_kl(self.until, 1.0 - self.until)
+        return least_of(self.characteristic_time, self.until)
+
+    @property
+    def least_regret(self) -> float | None:
+        """The least mean regret of such a test, however long it takes: C(θ) kl(δ, 1 − δ)."""
+        return least_of(self.constant, self.until)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -32,7 +36,17 @@ class Limit(NamedTuple):
             "epsilon": self.epsilon,
             "characteristic_time": self.characteristic_time,
             "least_rounds": self.least,
+            "least_regret": self.least_regret,
         }
+
+
+def least_of(value: float | None, delta: float) -> float | None:
+    """V kl(δ, 1 − δ): what a test that is wrong with probability δ costs at least, on average.
+
+    The divergences that it gathers against any alternative are at least kl(δ, 1 − δ) (Kaufmann,
+    Cappé and Garivier, 2016), so that its mean plays, divided by that, are feasible for V.
+    """
+    return None if value is None else value * bernoulli_kl(delta, 1.0 - delta)
 
 
 class Stops(NamedTuple):
@@ -188,6 +202,11 @@ class SimulationResult:
         if limit.least is not None:
             least = f"{limit.least:.6g}, T*(θ) = {limit.characteristic_time:.6g}"
             lines.append(f"least mean of any such test: T* kl(δ, 1 − δ) = {least}")
+        if limit.least_regret is not None:
+            lines.append(
+                f"least mean regret of one, however long: C(θ) kl(δ, 1 − δ) = "
+                f"{limit.least_regret:.6g}"
+            )
         return lines
 
     def plot(self, **options: Any) -> Any:

@@ -20,7 +20,7 @@ from ossb.simulation.implicit import mean_plays, run_implicit
 from ossb.simulation.plain import run_plain
 from ossb.simulation.result import Limit, PolicyResult, SimulationResult, Stops
 from ossb.simulation.seeds import instance_key, noise_stream, policy_stream
-from ossb.simulation.stops import Ending, Stop, run_until, stop_of
+from ossb.simulation.stops import Ending, Stop, Witness, run_until, stop_of
 from ossb.simulation.trial import Course, Late, run_late_trial, run_trial
 from ossb.structures.base import bound
 from ossb.tally import Decision, Tally, empty_tally
@@ -41,7 +41,11 @@ class Outcome(NamedTuple):
     plays: np.ndarray  # int64 (n_arms,)
     seconds: float
     end: int = 0  # the round after which it stopped, 0 if it did not
-    wrong: bool = False  # whether it stopped with an arm that is not good enough
+    answers: tuple[tuple[int, int], ...] = ()  # rounds, and the arm that led after them
+
+    def is_wrong(self, gaps: np.ndarray, epsilon: float) -> bool:
+        """Whether it stopped with an arm that is not good enough."""
+        return self.end > 0 and bool(gaps[self.answers[-1][1]] > epsilon)
 
 
 class Timing(NamedTuple):
@@ -146,18 +150,24 @@ def simulate(
                 np.mean([outcome.spent[-1] for outcome in outcomes], axis=0),
                 sum(outcome.seconds for outcome in outcomes),
                 seconds,
-                stops=None if end is None else stops_of(outcomes, horizon),
+                stops=None
+                if end is None
+                else stops_of(outcomes, horizon, environment.gaps, end.epsilon),
                 title=one.label,
             )
         )
-    limit = None if end is None else Limit(end.delta, end.epsilon, _time(instance, end.epsilon))
-    return SimulationResult(instance, horizon, trials, seed, _bound(instance), answers, limit)
+    least = _bound(instance)
+    limit = None
+    if until is not None and end is not None:
+        constant = None if least is None or end.epsilon > 0.0 else least.value
+        limit = Limit(until, end.epsilon, time_of(instance, end.epsilon), constant)
+    return SimulationResult(instance, horizon, trials, seed, least, answers, limit)
 
 
-def stops_of(outcomes: Sequence[Outcome], horizon: int) -> Stops:
+def stops_of(outcomes: Sequence[Outcome], horizon: int, gaps: np.ndarray, epsilon: float) -> Stops:
     """When trials stopped, and how."""
     ends = np.array([outcome.end for outcome in outcomes])
-    wrong = np.array([outcome.wrong for outcome in outcomes])
+    wrong = np.array([outcome.is_wrong(gaps, epsilon) for outcome in outcomes])
     return Stops(np.where(ends > 0, ends, horizon), ends == 0, wrong)
 
 
@@ -240,12 +250,15 @@ def run(
         return Outcome(course.curve, course.spent, tally.plays, seconds)
     memory = fresh_memory(record, name)
     course, late = new_course(checkpoints), new_late(environment, timing)
-    ending = None if end is None else (end.rivals, end.ending())
+    ending = None if end is None or end.delta == 0.0 else (end.rivals, end.ending())
+    witness = None if end is None else Witness(end, compiled)
     started = time.thread_time()
     horizon = int(checkpoints[-1])
     start, stretch = 1, FIRST_STRETCH
     while start <= horizon:
         stop = min(start + stretch, horizon + 1)
+        if witness is not None:
+            stop = int(min(stop, witness.due() + 1))
         before = time.thread_time()
         play(
             record,
@@ -267,6 +280,8 @@ def run(
             progress(stop - start)
         if ending is not None and ending[1].found[0]:
             break
+        if witness is not None:
+            witness.look(stop - 1, tally)
         took = time.thread_time() - before
         if took < PATIENCE:
             stretch = min(2 * stretch, STRETCH)
@@ -274,16 +289,20 @@ def run(
             stretch = max(stretch // 2, 1)
         start = stop
     seconds = time.thread_time() - started
-    if ending is None:
+    if witness is None:
         return Outcome(course.curve, course.spent, tally.plays, seconds)
+    if ending is None:
+        return Outcome(
+            course.curve, course.spent, tally.plays, seconds, 0, witness.close(horizon, tally)
+        )
     if progress is not None and stop <= horizon:
         progress(horizon + 1 - stop)  # rounds that need not be played
     passed = int(course.marks[0])
     course.curve[passed:] = course.regret[0]
     course.spent[passed:] = tally.phases
-    at, leader = ending[1].found.tolist()
-    wrong = at > 0 and environment.gaps[leader] > ending[1].epsilon
-    return Outcome(course.curve, course.spent, tally.plays, seconds, at, bool(wrong))
+    at = int(ending[1].found[0])
+    answers = witness.close(at or horizon, tally)
+    return Outcome(course.curve, course.spent, tally.plays, seconds, at, answers)
 
 
 def play(
@@ -422,7 +441,7 @@ def _in_parallel(play: Callable[[int], Outcome], trials: int, workers: int) -> l
             raise
 
 
-def _time(instance: Any, epsilon: float) -> float | None:
+def time_of(instance: Any, epsilon: float) -> float | None:
     """T*(θ), where there is one: with ε > 0 several answers may be right."""
     if epsilon > 0.0:
         return None

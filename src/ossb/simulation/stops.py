@@ -10,6 +10,7 @@ from ossb.errors import InputError
 from ossb.fields import number
 from ossb.kernels import kernel
 from ossb.models.rivals import CHARGE, STATISTIC, rivals_of
+from ossb.records import can_compile
 from ossb.simulation.environment import Environment
 from ossb.simulation.trial import Course, Late, is_possible, note, tell
 from ossb.tally import Tally, decide, lend_means, take_back_means
@@ -25,31 +26,66 @@ class Ending(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """When trials are to stop."""
+    """When trials are to stop, and when they are asked for their answer on the way."""
 
     rivals: Any
-    delta: float
+    delta: float  # 0 where they go on to the horizon
     epsilon: float
+    budgets: tuple[int, ...] = ()  # rounds after which the leader is noted, in order
 
     def ending(self) -> Ending:
         """A fresh one, for one trial."""
-        level = -math.log(self.delta)
+        level = -math.log(self.delta) if self.delta > 0.0 else math.inf
         return Ending(self.epsilon, level, self.rivals.start(), np.zeros(2, np.int64))
 
 
-def stop_of(instance: Any, until: float, epsilon: float) -> Stop:
+class Witness:
+    """Notes which arm leads a trial after given rounds; what is played does not depend on it."""
+
+    def __init__(self, end: Stop, compiled: bool) -> None:
+        quick = compiled and can_compile(end.rivals)
+        self._judge = is_decided.compiled if quick else is_decided
+        self._rivals, self._ending = end.rivals, end._replace(delta=0.0).ending()
+        self._due = list(end.budgets)
+        self._seen: list[tuple[int, int]] = []
+
+    def due(self) -> float:
+        """The next round after which to look."""
+        return self._due[0] if self._due else math.inf
+
+    def look(self, t: int, tally: Tally) -> None:
+        """Note the leader after round t, if that was asked for."""
+        if t == self.due():
+            self._note(self._due.pop(0), tally)
+
+    def close(self, t: int, tally: Tally) -> tuple[tuple[int, int], ...]:
+        """What was noted; a trial that has ended keeps to its answer, which comes last."""
+        for due in [*self._due, t]:
+            self._note(due, tally)
+        return tuple(self._seen)
+
+    def _note(self, t: int, tally: Tally) -> None:
+        self._judge(self._rivals, tally, self._ending)
+        self._seen.append((t, int(self._ending.found[1])))
+
+
+def stop_of(
+    instance: Any, until: float | None, epsilon: float, budgets: tuple[int, ...] = ()
+) -> Stop:
     """The stop of an instance with listed arms."""
-    until, epsilon = readable_delta(until, "until"), readable_epsilon(epsilon)
+    field = "budgets" if until is None else "until"
+    delta = 0.0 if until is None else readable_delta(until, field)
+    epsilon = readable_epsilon(epsilon)
     if instance.n_arms is None:
-        raise InputError("until", "be left out: the arms of this set are not listed")
+        raise InputError(field, "be left out: the arms of this set are not listed")
     if hasattr(instance, "layout"):
         must = "be left out: arms in contexts have a best one each, and no one stop"
-        raise InputError("until", must)
+        raise InputError(field, must)
     model = instance.model() if hasattr(instance, "model") else None
     rivals = rivals_of(model, instance.observed_family)
     if rivals is None:
-        raise InputError("until", f"be left out: {instance.kind} structures have no stop")
-    return Stop(rivals, until, epsilon)
+        raise InputError(field, f"be left out: {instance.kind} structures have no stop")
+    return Stop(rivals, delta, epsilon, budgets)
 
 
 def readable_delta(delta: Any, field: str = "delta") -> float:

@@ -5,6 +5,7 @@ likeliest parameter under which j is better than the leader by ε or more, and Z
 ratio against it.
 """
 
+import math
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -58,6 +59,18 @@ def enter_means(tally: Tally, memory: Contest) -> int:
     return leader
 
 
+@kernel
+def least_ruled_out(memory: Contest) -> int:
+    """argmin Z_j + ln N_j over the rivals (Jourdan et al., 2022); −1 where there is none."""
+    rival, least = -1, math.inf
+    for j in range(memory.ratios.shape[0]):
+        if memory.ratios[j] < math.inf:
+            value = memory.ratios[j] + math.log(max(memory.masses[j], 1.0))
+            if value < least:
+                rival, least = j, value
+    return rival
+
+
 class Rivals(Protocol):
     """The alternatives of one structure with one family."""
 
@@ -75,6 +88,18 @@ class Rivals(Protocol):
         """Fill ``rewards``, ``ratios`` and ``masses``; returns the leader.
 
         Of duels it is the duel of the leader with itself.
+        """
+        ...
+
+    def challenge(
+        self, leader: int, epsilon: float, prices: np.ndarray, tally: Tally, memory: Contest
+    ) -> int:
+        """After ``rank``: the rival that a test which is to end soon holds against the leader.
+
+        Fills ``news`` with what one observation of each component is thought to tell against it, by
+        which plays are shared out.  ``prices`` are of arms: where one component is enough to rule a
+        rival out, it is that of most news for its price.  −1 where nothing stands against the
+        leader.
         """
         ...
 

@@ -1,10 +1,19 @@
 """Duels: is the leader the Condorcet winner?
 
-Were item j the winner instead, it would lose no duel: every p_jk ≥ ½.  Each duel (j, k) is held
-against that by (1 + M)/2, M the mixture against max(mean, ½) (p_jb ≥ ½ + ε for the leader b): half
-of the prior stays with what is tested, so that a duel which says nothing costs ln 2 at most.  Their
-product over k is at most the same martingale against the truth if the winner is j; that is one
-test, of the true winner, whichever item is wrongly taken for it.
+Were item j the winner instead, it would lose no duel: every p_jk ≥ ½.  Duel (j, k) is held against
+that by M_k, the mixture against max(mean, ½) (p_jb ≥ ½ + ε for the leader b).  All duels of j
+together are
+
+    ½ Π_k (1 + M_k)/2 + ½ Σ_k M_k / (n − 1) :
+
+half of the prior is on any set of them, where a duel that says nothing costs ln 2 at most, and half
+on a single one, where others cost nothing.  That is at most the same martingale against the truth
+if the winner is j: one test, of the true winner, whichever item is wrongly taken for it.
+
+T* parts into items: a duel tells only against the item that loses it, so that each item but the
+winner is ruled out by the one duel that it loses most clearly.  So a test challenges the item of
+least evidence, as it will be judged, by the duel that may tell most, at the end of an interval of
+its mean: shares in proportion to N_x d_x, as for pairs, would find that duel but slowly.
 """
 
 import math
@@ -24,6 +33,8 @@ from ossb.records import Ints, record
 from ossb.tally import Tally
 
 FAR = 700.0  # exponents beyond which e^x counts as infinite
+DOUBT = 1.0  # evidence against a mean that is still reckoned with
+BISECTIONS = 30
 
 
 class DuelSpace(NamedTuple):
@@ -139,28 +150,82 @@ class DuelRivals(NamedTuple):
                 1.0
             )
 
+    def bar(self, k: int, leader: int, epsilon: float) -> float:
+        """How often an item that is better than the leader by ε wins against k at least."""
+        return 0.5 + epsilon if k == leader else 0.5
+
+    def challenge(
+        self, leader: int, epsilon: float, prices: np.ndarray, tally: Tally, memory: Contest
+    ) -> int:
+        rival, least, best = -1, math.inf, self.first[leader]
+        for j in range(self.n_items):
+            if j != best:
+                against = self.weigh_item(j, best, epsilon, tally, memory)
+                if against < least:
+                    rival, least = j, against
+        if rival < 0:
+            return rival
+        chosen, most, told = best, 0.0, 0.0
+        for k in range(self.n_items):
+            if k != rival:
+                p, n = self.won_share(rival, k, tally), self.times_met(rival, k, tally)
+                bar = self.bar(k, best, epsilon)
+                thought = self.least_share(p, n)
+                if thought < bar:
+                    news = bernoulli_kl(thought, bar)
+                    worth = news / prices[pair_position(rival, k, self.n_items)]
+                    if worth > most:
+                        chosen, most, told = k, worth, news
+        for c in range(memory.news.shape[0]):
+            memory.news[c] = 0.0
+        position = pair_position(rival, chosen, self.n_items)
+        memory.news[self.component[position]] = told if told > 0.0 else 1.0
+        return rival
+
+    def least_share(self, p: float, n: float) -> float:
+        """The least chance to win that is not ruled out."""
+        if n <= 0.0:
+            return 0.0
+        low, high = 0.0, p
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            if n * bernoulli_kl(p, middle) > DOUBT:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def weigh_item(
+        self, item: int, leader: int, epsilon: float, tally: Tally, memory: Contest
+    ) -> float:
+        """ln of the evidence that an item is not the winner."""
+        several, largest, mass = 0.0, -math.inf, 0.0
+        for k in range(self.n_items):
+            if k == item:
+                continue
+            p, n, one = self.won_share(item, k, tally), self.times_met(item, k, tally), 0.0
+            if n > 0.0:
+                c = self.component[pair_position(item, k, self.n_items)]
+                bar = self.bar(k, leader, epsilon)
+                apart = n * bernoulli_kl(p, bar) if p < bar else 0.0
+                one = apart - price_of(self.mixture, memory.space.prices, c, tally)
+            several += halved(one)
+            if one > largest:
+                mass, largest = mass * math.exp(largest - one) + 1.0, one
+            else:
+                mass += math.exp(one - largest)
+        single = largest + math.log(mass / (self.n_items - 1.0))
+        above, below = max(several, single), min(several, single)
+        return above + math.log(0.5 + 0.5 * math.exp(below - above))
+
     def judge(self, epsilon: float, level: float, tally: Tally, memory: Contest) -> int:
-        leader, verdict, prices = (
-            self.lead_items(tally, memory),
-            memory.verdict,
-            memory.space.prices,
-        )
+        leader, verdict = self.lead_items(tally, memory), memory.verdict
         verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = math.inf, 0.0, -1.0
         for j in range(self.n_items):
-            if j == leader:
-                continue
-            total = 0.0
-            for k in range(self.n_items):
-                if k == j:
-                    continue
-                p, n = self.won_share(j, k, tally), self.times_met(j, k, tally)
-                bar = 0.5 + epsilon if k == leader else 0.5
-                if n > 0.0:
-                    c = self.component[pair_position(j, k, self.n_items)]
-                    apart = n * bernoulli_kl(p, bar) if p < bar else 0.0
-                    total += halved(apart - price_of(self.mixture, prices, c, tally))
-            if total < verdict[STATISTIC]:
-                verdict[STATISTIC], verdict[RUNNER_UP] = total, float(j)
+            if j != leader:
+                against = self.weigh_item(j, leader, epsilon, tally, memory)
+                if against < verdict[STATISTIC]:
+                    verdict[STATISTIC], verdict[RUNNER_UP] = against, float(j)
         return pair_position(leader, leader, self.n_items)
 
 

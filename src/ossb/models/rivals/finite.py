@@ -20,6 +20,7 @@ from ossb.models.rivals.base import (
     STATISTIC,
     Contest,
     least_played,
+    least_ruled_out,
 )
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
@@ -86,6 +87,14 @@ class ListRivals(NamedTuple):
                     memory.ratios[x] = ratio
                     memory.space.held[x] = k
         return int(leader)
+
+    def challenge(
+        self, leader: int, epsilon: float, prices: np.ndarray, tally: Tally, memory: Contest
+    ) -> int:
+        rival = least_ruled_out(memory)
+        if rival >= 0:
+            self.oppose(rival, leader, epsilon, tally, memory)
+        return rival
 
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ossb.models.general import GeneralMemory, GeneralModel
-from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Contest
+from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Contest, least_ruled_out
 from ossb.models.rivals.mixture import Mixture
 from ossb.tally import Tally
 
@@ -47,6 +47,14 @@ class GeneralRivals:
             memory.ratios[arm] = value
             memory.space.components[arm] = components
         return leader
+
+    def challenge(
+        self, leader: int, epsilon: float, prices: np.ndarray, tally: Tally, memory: Contest
+    ) -> int:
+        rival = least_ruled_out(memory)
+        if rival >= 0:
+            self.oppose(rival, leader, epsilon, tally, memory)
+        return rival
 
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest

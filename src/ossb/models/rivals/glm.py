@@ -25,7 +25,7 @@ from ossb.models.base import Model
 from ossb.models.glm import FACTOR, GRAM, INVERSE, GlmLook, GlmModel
 from ossb.models.glm_ratio import LONGEST_STEP, SETTLED_STEP, dot, solve_factored
 from ossb.models.least_squares import quadratic_form
-from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Contest
+from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Contest, least_ruled_out
 from ossb.models.rivals.linear import along, image_of, log_volume
 from ossb.models.spanning import first_look
 from ossb.records import Floats, Ints, record
@@ -114,6 +114,14 @@ class GlmRivals(NamedTuple):
 
     def rank(self, epsilon: float, tally: Tally, memory: Contest) -> int:
         return self.fit_arms(tally, memory)
+
+    def challenge(
+        self, leader: int, epsilon: float, prices: np.ndarray, tally: Tally, memory: Contest
+    ) -> int:
+        rival = least_ruled_out(memory)
+        if rival >= 0:
+            self.oppose(rival, leader, epsilon, tally, memory)
+        return rival
 
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest

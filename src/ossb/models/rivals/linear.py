@@ -30,7 +30,7 @@ from ossb.models.least_squares import (
     new_least_squares,
     predict,
 )
-from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Contest
+from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Contest, least_ruled_out
 from ossb.models.rivals.mixture import PSEUDO
 from ossb.models.spanning import first_look
 from ossb.records import Floats, Ints, record
@@ -144,6 +144,14 @@ class LinearRivals(NamedTuple):
             memory.masses[x] = 1.0 / max(leverage[x], TINY)
         ratios[leader] = math.inf
         return leader
+
+    def challenge(
+        self, leader: int, epsilon: float, prices: np.ndarray, tally: Tally, memory: Contest
+    ) -> int:
+        rival = least_ruled_out(memory)
+        if rival >= 0:
+            self.oppose(rival, leader, epsilon, tally, memory)
+        return rival
 
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest

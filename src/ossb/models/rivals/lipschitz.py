@@ -26,6 +26,7 @@ from ossb.models.rivals.base import (
     Contest,
     enter_means,
     least_played,
+    least_ruled_out,
 )
 from ossb.models.rivals.mixture import EXPONENTIAL, Mixture
 from ossb.models.rivals.pairs import evidence_of_pair, oppose_pair, price_of, ratio_of_pair
@@ -149,6 +150,14 @@ class LipschitzRivals(NamedTuple):
                     ratios[x] = self.raise_arm(x, leader, epsilon, tally, memory)
                 least = min(least, ratios[x] + extra)
         return leader
+
+    def challenge(
+        self, leader: int, epsilon: float, prices: np.ndarray, tally: Tally, memory: Contest
+    ) -> int:
+        rival = least_ruled_out(memory)
+        if rival >= 0:
+            self.oppose(rival, leader, epsilon, tally, memory)
+        return rival
 
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest

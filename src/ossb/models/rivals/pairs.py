@@ -26,6 +26,7 @@ from ossb.models.rivals.base import (
     Contest,
     enter_means,
     least_played,
+    least_ruled_out,
 )
 from ossb.models.rivals.mixture import EXPONENTIAL, GAUSSIAN, Mixture
 from ossb.records import Ints, record
@@ -192,6 +193,14 @@ class PairRivals(NamedTuple):
                 q, m = tally.means[x], float(tally.counts[x])
                 ratios[x] = ratio_of_pair(self.mixture.family, p, n, q, m, epsilon)
         return leader
+
+    def challenge(
+        self, leader: int, epsilon: float, prices: np.ndarray, tally: Tally, memory: Contest
+    ) -> int:
+        rival = least_ruled_out(memory)
+        if rival >= 0:
+            self.oppose(rival, leader, epsilon, tally, memory)
+        return rival
 
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest

@@ -18,7 +18,7 @@ from ossb.families import Family
 from ossb.kernels import kernel
 from ossb.models.base import Model
 from ossb.models.item_ratio import item_ratio, proved_by
-from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Contest
+from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Contest, least_ruled_out
 from ossb.models.rivals.mixture import GAUSSIAN, Mixture
 from ossb.models.rivals.pairs import price_of
 from ossb.records import Floats, Ints, record
@@ -147,6 +147,14 @@ class ItemRivals(NamedTuple):
             gap = memory.rewards[leader] - memory.rewards[x] + epsilon
             ratios[x] = 0.5 * gap * gap / spread if spread > 0.0 else math.inf
         return leader
+
+    def challenge(
+        self, leader: int, epsilon: float, prices: np.ndarray, tally: Tally, memory: Contest
+    ) -> int:
+        rival = least_ruled_out(memory)
+        if rival >= 0:
+            self.oppose(rival, leader, epsilon, tally, memory)
+        return rival
 
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
