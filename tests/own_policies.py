@@ -77,3 +77,35 @@ class Sleepy(RoundRobin):
     def select(self, tally, memory, rng):
         time.sleep(0.2)
         return super().select(tally, memory, rng)
+
+
+class Counting:
+    """Two methods, made for as many arms as there are; whatever a play shows."""
+
+    def __init__(self, n_arms):
+        self.n_arms, self.told = n_arms, 0
+
+    def select(self):
+        return self.told % self.n_arms
+
+    def update(self, arm, value):
+        self.told += 1
+
+
+class Adding(Counting):
+    """Fails where a play shows several values, or none."""
+
+    sum = 0.0
+
+    def update(self, arm, value):
+        super().update(arm, value)
+        self.sum += value
+
+
+class Picky(Counting):
+    """Made from the instance, and not from every one."""
+
+    def __init__(self, instance, n_arms=0):
+        if instance.kind != "classical":
+            raise ValueError("only for classical arms")
+        super().__init__(n_arms)

@@ -109,7 +109,7 @@ def test_importing_the_package_loads_nothing_heavy():
     loaded = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     ).stdout.split()
-    heavy = {"numpy", "numba", "scipy", "matplotlib", "polars", "plotly", "pandas", "rich", "typer"}
+    heavy = {"numpy", "numba", "scipy", "matplotlib", "polars", "pandas", "rich", "typer"}
     assert not heavy & set(loaded)
     assert "ossb" in loaded
 

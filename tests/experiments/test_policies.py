@@ -11,7 +11,9 @@ from ossb.experiments.cells import cells
 from ossb.experiments.definition import parse, read
 from ossb.experiments.results import Results
 from ossb.experiments.run import run
-from ossb.policies.own import source_of
+from ossb.policies.own import policy_of, source_of
+from ossb.structures.classical import Classical
+from ossb.structures.unimodal import Unimodal
 
 OWN = [
     {"name": "own_policies:Sometimes", "chance": 0.2},
@@ -81,3 +83,13 @@ def test_parameters_that_a_class_does_not_take():
     found = experiment(policies=[{"name": "own_policies:RoundRobin", "stop": 2}])
     with pytest.raises(InputError, match=r"`policy` must be made from its parameters: .*stop"):
         list(cells(found))
+
+
+def test_a_class_is_given_what_it_takes_of_the_instance(tmp_path):
+    """By the names of its arguments, where no parameter says otherwise."""
+    found = policy_of("own_policies:Counting", Classical(theta=[0.1, 0.2, 0.3]), {})
+    assert found.start().n_arms == 3
+    found = policy_of("own_policies:Counting", Classical(theta=[0.1, 0.2, 0.3]), {"n_arms": 2})
+    assert found.start().n_arms == 2
+    with pytest.raises(ValueError, match="only for classical arms"):
+        policy_of("own_policies:Picky", Unimodal(theta=[0.1, 0.2, 0.1]), {})

@@ -115,6 +115,11 @@ def test_tables_as_text_and_latex(results):
     assert tables._escaped("a\\b^c~") == r"a\textbackslash{}b\textasciicircum{}c\textasciitilde{}"
 
 
+def test_latex_heads_say_rounds_as_papers_do():
+    wanted = {1_000: "10^{3}", 5_000: "5{,}000", 10: "10", 100_000: "10^{5}", 250_000: "250{,}000"}
+    assert {t: tables._rounds(t) for t in wanted} == wanted
+
+
 def test_tables_of_one_trial_show_no_standard_error(tmp_path):
     run(experiment(trials=1, block=1, policies=["ucb1"]), tmp_path / "out", compiled=False)
     once = Results(tmp_path / "out")
@@ -155,7 +160,7 @@ def test_the_band_is_named_in_the_legend(results, kind):
         figure = draw_regrets(results, kind)
         labels = [text.get_text() for text in figure.legends[0].get_texts()]
         assert f"band: {LEGENDS[kind]}" in labels
-        assert "C(θ) ln t" in labels
+        assert "slope C(θ) per ln t" in labels
         assert set(results.policies) <= set(labels)
 
 

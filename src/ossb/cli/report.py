@@ -36,6 +36,7 @@ def write_report(
 ) -> None:
     """Write everything, print the table and where the files are."""
     from ossb.experiments import tables
+    from ossb.experiments.overall import is_comparison, overall, overall_text
     from ossb.experiments.results import Results
     from ossb.experiments.statistics import BANDS
     from ossb.fields import choice
@@ -66,6 +67,8 @@ def write_report(
     for group in results.groups:
         compared = tables.statement(tables.comparisons(results, group))
         said += f"\n\n{group}: {compared}" if compared else ""
+    if is_comparison(results):
+        said += f"\n\n{overall_text(overall(results), len(results.experiment.instances))}"
     for name, content in ((SAID, said), (OF, _digest(results.ledger))):
         with replacing(base / name) as aside:
             aside.write_text(content, encoding="utf-8")

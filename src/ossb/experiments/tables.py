@@ -157,7 +157,7 @@ def as_latex(found: list[Row]) -> str:
     times = sorted({row.t for row in found})
     cells = {(row.group, row.policy, row.t): row for row in found}
     groups = list(dict.fromkeys(row.group for row in found))
-    heads = " & ".join(f"$t = 10^{{{math.log10(t):.3g}}}$" for t in times)
+    heads = " & ".join(f"$t = {_rounds(t)}$" for t in times)
     lines = [
         r"\begin{tabular}{l" + "r" * (len(times) + 1) + "}",
         r"\toprule",
@@ -177,6 +177,12 @@ def as_latex(found: list[Row]) -> str:
             floors = " & ".join(f"${constant * math.log(t):.4g}$" for t in times)
             lines.append(rf"$C(\theta) \ln t$ & {floors} & ${constant:.3g}$ \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _rounds(t: int) -> str:
+    """A number of rounds in mathematics: a power of ten as one, others with thin groups."""
+    power = len(str(t)) - 1
+    return f"10^{{{power}}}" if t == 10**power and power > 2 else f"{t:,}".replace(",", "{,}")
 
 
 def _with_error(value: float, form: str, sem: float, trials: int) -> str:

@@ -14,13 +14,10 @@ from ossb.errors import InputError
 from ossb.experiments.results import Results
 from ossb.experiments.statistics import band
 from ossb.fields import choice
-from ossb.figures.canvas import colour, paper_style
-from ossb.figures.regret import draw_bound, draw_curve, dress
+from ossb.figures.canvas import paper_style
+from ossb.figures.regret import FITS, draw_bound, draw_curve, draw_slopes, dress, slope_of
 from ossb.simulation.result import SimulationResult
 from ossb.words import hint
-
-DECADES = 1.0  # of rounds that a slope is drawn along
-FITS = 1.25  # times the highest curve that C(θ) ln T may be to be drawn
 
 
 class Curve(NamedTuple):
@@ -105,21 +102,19 @@ def plot(
         if title:
             axes.set_title(title)
         if bound and logarithmic and constant is not None and wanted:
-            _draw_slopes(axes, [known[name] for name in wanted], constant)
+            _draw_floor(axes, [known[name] for name in wanted], constant)
         if legend:
             axes.legend(frameon=False)
     return axes
 
 
-def _draw_slopes(axes: Any, curves: Sequence[Curve], constant: float) -> None:
+def _draw_floor(axes: Any, curves: Sequence[Curve], constant: float) -> None:
     """Lines of slope C(θ) through the ends of curves, and C(θ) ln t where it fits."""
-    for place, curve in enumerate(curves):
-        horizon = float(curve.times[-1])
-        since = np.geomspace(max(horizon / 10.0**DECADES, 1.0), horizon, 20)
-        line = curve.regret[:, -1].mean() + constant * np.log(since / horizon)
-        kept = line >= 0.0
-        said = f"slope C(θ) = {constant:.3g} per ln t" if place == 0 else None
-        axes.plot(since[kept], line[kept], color=colour(place), linestyle=(0, (1, 1)), label=said)
+    ends = [
+        (place, float(curve.times[-1]), float(curve.regret[:, -1].mean()))
+        for place, curve in enumerate(curves)
+    ]
+    draw_slopes(axes, ends, constant, slope_of(constant))
     times = curves[0].times
     highest = max(float(curve.regret.mean(axis=0).max()) for curve in curves)
     if constant * np.log(times[-1]) <= FITS * highest:

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ossb.experiments.overall import is_comparison
 from ossb.experiments.results import Curves, Results
 from ossb.experiments.statistics import LEGENDS, band
 from ossb.figures.canvas import check_format, colour, line_style, new_figure, paper_style, save
 from ossb.figures.plays import draw_plays
-from ossb.figures.regret import draw_bound, draw_curve, dress
+from ossb.figures.profile import draw_profile
+from ossb.figures.regret import draw_bound, draw_curve, draw_slopes, dress
 from ossb.tally import PHASES
 
 MOST_GROUPS = 6
@@ -22,12 +24,15 @@ def draw_experiment(results: Results, path: Path, kind: str = "confidence") -> l
     """Draw all figures of an experiment beside ``path``, each as PDF and PNG; returns the files."""
     check_format(path, "pdf")
     written = []
-    for name, draw in (
-        ("", draw_regrets),
-        ("-summary", draw_summary),
-        ("-plays", draw_all_plays),
-        ("-phases", draw_phases),
-    ):
+    pictures = {
+        "": draw_regrets,
+        "-summary": draw_summary,
+        "-plays": draw_all_plays,
+        "-phases": draw_phases,
+    }
+    if is_comparison(results):
+        pictures["-profile"] = draw_profile
+    for name, draw in pictures.items():
         with paper_style():
             figure = draw(results, kind)
             for suffix in dict.fromkeys((path.suffix, ".png")):
@@ -54,7 +59,7 @@ def _panels(
 def _legend(figure: Any, axes: Any) -> None:
     """Everything that is drawn in any of the panels, once."""
     named: dict[str, Any] = {}
-    for axis in np.atleast_1d(axes):
+    for axis in np.ravel(axes):
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             named.setdefault(label, handle)
     labels, handles = list(named), list(named.values())
@@ -76,20 +81,24 @@ def draw_regrets(results: Results, kind: str) -> Any:
     for column, group in enumerate(results.groups[:MOST_GROUPS]):
         ceiling = _ceiling(results.curves, group)
         for row in (0, 1):
-            axis, gone = axes[row][column], []
+            axis, gone, ends = axes[row][column], [], []
             for place, policy in enumerate(results.policies):
                 if (group, policy) in results.curves:
                     times, regret = results.curves[group, policy]
                     mean = regret.mean(axis=0)
                     draw_curve(axis, place, policy, times, mean, *band(regret, kind))
+                    ends.append((place, times[-1], mean[-1]))
                     if mean[-1] > ceiling:
                         gone.append(f"{policy}: {mean[-1]:.3g} at T")
             constant = results.constants[group]
             if np.isfinite(constant):
-                draw_bound(axis, np.array(results.experiment.checkpoints), constant)
-                end = constant * np.log(results.experiment.horizon)
-                if end > ceiling:
-                    gone.append(f"C(θ) ln t: {end:.3g} at T")
+                times = np.array(results.experiment.checkpoints)
+                if constant * np.log(times[-1]) <= ceiling:
+                    draw_bound(axis, times, constant)
+                else:
+                    gone.append(f"C(θ) ln t: {constant * np.log(times[-1]):.3g} at T")
+                if row == 1:
+                    draw_slopes(axis, ends, constant, "slope C(θ) per ln t")
             dress(axis, row == 1)
             axis.set_ylim(bottom=0.0, top=ceiling)
             if gone and row == 1:
@@ -101,7 +110,7 @@ def draw_regrets(results: Results, kind: str) -> Any:
     axes[0][0].fill_between([], [], [], color="grey", alpha=0.3, label=f"band: {LEGENDS[kind]}")
     axes[0][0].set_ylabel("regret")
     axes[1][0].set_ylabel("regret")
-    _legend(figure, axes[0])
+    _legend(figure, axes)
     return figure
 
 

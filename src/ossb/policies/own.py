@@ -16,8 +16,9 @@ from ossb.structures.base import Instance
 def policy_of(name: str, instance: Instance, parameters: dict[str, Any]) -> Any:
     """The policy of a name for an instance.
 
-    A name with a colon is a user's own class, made as ``Class(instance, **parameters)`` by its
-    ``of`` class method where it has one, else as ``Class(**parameters)``.
+    A name with a colon is a user's own class, made as ``Class.of(instance, **parameters)`` where it
+    has such a method, else as ``Class(**parameters)``, with ``instance`` or ``n_arms`` where it
+    takes one and no parameter says otherwise.
     """
     if ":" not in name:
         return policy(name, instance, **parameters)
@@ -29,9 +30,19 @@ def made_by(maker: Any, instance: Instance, parameters: dict[str, Any], name: st
     try:
         if hasattr(maker, "of"):
             return playable(maker.of(instance, **parameters), instance, name)
-        return playable(maker(**parameters), instance, name)
+        return playable(maker(**{**_offered(maker, instance), **parameters}), instance, name)
     except TypeError as error:
         raise InputError("policy", f"be made from its parameters: {error}", name) from None
+
+
+def _offered(maker: Any, instance: Any) -> dict[str, Any]:
+    """What a class takes of an instance, by the names of its arguments."""
+    try:
+        taken = inspect.signature(maker).parameters
+    except (TypeError, ValueError):  # of a built-in nothing is known
+        return {}
+    offers = {"instance": instance, "n_arms": instance.n_arms}
+    return {key: offers[key] for key in taken if offers.get(key) is not None}
 
 
 def own_parameters(name: str, parameters: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""One self-contained HTML page of an experiment, to explore offline."""
+"""The page of an experiment: text, tables and charts, with nothing loaded from elsewhere."""
 
 import html
 import json
 import platform
+from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from ossb.certificates import to_certificate
 from ossb.errors import InputError
+from ossb.experiments.overall import is_comparison, overall
 from ossb.experiments.results import Results
 from ossb.experiments.statistics import LEGENDS, band
 from ossb.experiments.tables import COLUMNS, Row, comparisons, statement
@@ -20,40 +22,7 @@ from ossb.graves_lai.bound import Bound
 from ossb.words import counted, spread
 
 PACKAGES = ("ossb", "numpy", "numba", "polars", "highspy")
-
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 72rem; padding: 1rem; }
-h1 { font-size: 1.6rem; } h2 { font-size: 1.25rem; margin-top: 2rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.9rem; }
-th, td { padding: 0.2rem 0.6rem; text-align: right; border-bottom: 1px solid #8884; }
-th:first-child, td:first-child, th:nth-child(2), td:nth-child(2) { text-align: left; }
-.plot { width: 100%; height: 26rem; }
-button { font: inherit; margin-right: 0.5rem; }
-pre { overflow-x: auto; font-size: 0.8rem; }
-"""
-
-SCRIPT = """
-const charts = JSON.parse(document.getElementById("charts").textContent);
-charts.forEach((chart, place) => {
-  const node = document.getElementById("plot-" + place);
-  const layout = {
-    margin: {t: 30, r: 10, b: 45, l: 60}, hovermode: "x unified",
-    xaxis: {title: {text: "rounds t"}, type: "linear"}, yaxis: {title: {text: "regret"}},
-    legend: {orientation: "h", y: -0.2},
-    paper_bgcolor: "white", plot_bgcolor: "white",
-  };
-  Plotly.newPlot(node, chart, layout, {
-    responsive: true, displaylogo: false, showTips: false,
-    modeBarButtonsToRemove: ["sendChartToCloud", "sendDataToCloud"],
-  });
-  document.getElementById("axis-" + place).addEventListener("click", () => {
-    const now = node.layout.xaxis.type === "log" ? "linear" : "log";
-    Plotly.relayout(node, {"xaxis.type": now, "xaxis.autorange": true});
-  });
-});
-"""
+DIGITS = 5  # of what is drawn
 
 
 def write_page(results: Results, rows: list[Row], path: Path, kind: str) -> None:
@@ -67,8 +36,6 @@ def write_page(results: Results, rows: list[Row], path: Path, kind: str) -> None
 
 def page(results: Results, rows: list[Row], kind: str) -> str:
     """The page, script and all."""
-    from plotly.offline import get_plotlyjs
-
     experiment = results.experiment
     groups = results.groups
     charts = [_chart(results, group, kind) for group in groups]
@@ -77,12 +44,12 @@ def page(results: Results, rows: list[Row], kind: str) -> str:
         "<!DOCTYPE html>",
         f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<style>{STYLE}</style></head><body>",
+        f"<style>{_file('style.css')}</style></head><body>",
         f"<h1>{title}</h1>",
         f"<p>{html.escape(experiment.note)}</p>" if experiment.note else "",
         f"<p>{counted(experiment.trials, 'trial')} to round {experiment.horizon:,}, "
-        f"seed {experiment.seed}; bands: {LEGENDS[kind]}. Click a policy in a legend to hide it."
-        "</p>",
+        f"seed {experiment.seed}; bands: {LEGENDS[kind]}. Click a policy to hide it; drag across a "
+        "chart to zoom, double-click to zoom out.</p>",
         "<p>In the tables, C(θ) ln t is the least regret of a uniformly good policy for large t, "
         "and slope is the regret per unit of ln t over the last tenfold of rounds, to be "
         "compared with C(θ).</p>",
@@ -96,6 +63,8 @@ def page(results: Results, rows: list[Row], kind: str) -> str:
             f"<p>{html.escape(statement(comparisons(results, group)))}</p>",
             _table([row for row in rows if row.group == group]),
         ]
+    if is_comparison(results):
+        parts += ["<h2>All instances</h2>", _overall(results)]
     parts += [
         "<h2>Instances and their bounds</h2>",
         _instances(results),
@@ -107,58 +76,31 @@ def page(results: Results, rows: list[Row], kind: str) -> str:
         f"{html.escape(json.dumps(_short(experiment.to_dict()), indent=1, ensure_ascii=False))}"
         f"</pre></details>",
         f'<script type="application/json" id="charts">{_safe(charts)}</script>',
-        f"<script>{get_plotlyjs()}</script><script>{SCRIPT}</script></body></html>",
+        f"<script>{_file('charts.js')}</script></body></html>",
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _chart(results: Results, group: str, kind: str) -> list[dict[str, Any]]:
-    traces: list[dict[str, Any]] = []
-    curves = results.curves
+def _chart(results: Results, group: str, kind: str) -> dict[str, Any]:
+    """The curves of a group with their bands, and C(θ)."""
+    series: list[dict[str, Any]] = []
     times: np.ndarray = np.ones(1)
     for place, policy in enumerate(results.policies):
-        if (group, policy) not in curves:
+        if (group, policy) not in results.curves:
             continue
-        times, regret = curves[group, policy]
+        times, regret = results.curves[group, policy]
         low, high = band(regret, kind)
-        ink = PALETTE[place % len(PALETTE)]
-        common = {"x": times.tolist(), "legendgroup": policy, "mode": "lines"}
-        traces += [
+        ends = {"low": low, "high": high, "mean": regret.mean(axis=0)}
+        series.append(
             {
-                **common,
-                "y": np.round(high, 6).tolist(),
-                "line": {"width": 0},
-                "hoverinfo": "skip",
-                "showlegend": False,
-            },
-            {
-                **common,
-                "y": np.round(low, 6).tolist(),
-                "line": {"width": 0},
-                "fill": "tonexty",
-                "fillcolor": ink + "26",
-                "hoverinfo": "skip",
-                "showlegend": False,
-            },
-            {
-                **common,
-                "y": np.round(regret.mean(axis=0), 6).tolist(),
                 "name": policy,
-                "line": {"color": ink, "width": 2},
-            },
-        ]
-    constant = results.constants[group]
-    if np.isfinite(constant):
-        traces.append(
-            {
-                "x": times.tolist(),
-                "y": np.round(constant * np.log(times), 6).tolist(),
-                "mode": "lines",
-                "name": "C(θ) ln t",
-                "line": {"color": "black", "dash": "dot"},
+                "colour": PALETTE[place % len(PALETTE)],
+                **{key: [float(f"{y:.{DIGITS}g}") for y in ys] for key, ys in ends.items()},
             }
         )
-    return traces
+    constant = results.constants[group]
+    known = float(constant) if np.isfinite(constant) else None
+    return {"times": times.tolist(), "series": series, "constant": known}
 
 
 def _table(rows: list[Row]) -> str:
@@ -175,6 +117,28 @@ def _table(rows: list[Row]) -> str:
         for row in rows
     )
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>{body}</table></div>'
+
+
+def _overall(results: Results) -> str:
+    """Aggregates over instances, with what they mean."""
+    found = overall(results)
+    heads = ("policy", "interquartile mean", "geometric mean", f"less than {found[0].policy}")
+    rows = [
+        (one.policy, one.interquartile_mean, one.geometric_mean, one.improvement or "–")
+        for one in found
+    ]
+    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    return (
+        "<p>Regret at the horizon over the least mean of its instance: the mean of the middle half "
+        "of all trials, the geometric mean of the instances' means, and the chance that a trial "
+        f"has less regret than one of {html.escape(found[0].policy)}, with 95 % of bootstrapped "
+        "values (trials drawn anew within each instance).</p>"
+        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>{body}</table></div>'
+    )
 
 
 def _cell(row: Row, column: str) -> str:
@@ -210,3 +174,7 @@ def _safe(content: Any) -> str:
 def _short(content: dict[str, Any]) -> dict[str, Any]:
     """The definition without the long lists of its instances."""
     return {**content, "instances": f"{counted(len(content['instances']), 'instance')}, above"}
+
+
+def _file(name: str) -> str:
+    return resources.files("ossb.report").joinpath(name).read_text(encoding="utf-8")
