@@ -6,7 +6,8 @@
 Without parts, all of them.  What is missing is played into ``results/regret``; the same command
 again goes on where it stopped, and a larger share adds trials.  A row for each policy in each cell
 is kept in ``docs/regret.csv``, in the place of one with no more trials: machines and days may share
-the grid, each playing parts of it.  The page, ``docs/regret.md``, is of all these rows, with their
+the grid, each playing parts of it.  The pages, ``docs/regret.md`` and
+one for each structure, are of all these rows, with their
 counts.
 
 ``--policy``, as often as wanted, plays policies beside ``hgl`` alone: ours by name, or your own as
@@ -152,7 +153,9 @@ def write(rows: list[Standing], docs: Path) -> None:
     picture = Image.open(drawn).convert("RGB")
     few = picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(docs / "regret.png", optimize=True)
-    (docs / "regret.md").write_text(regret_page.page(cells, variants), "utf-8")
+    (docs / regret_page.FOLDER).mkdir(exist_ok=True)
+    for name, text in regret_page.pages(cells, variants).items():
+        (docs / name).write_text(text, "utf-8")
     print(f"wrote {docs / 'regret.md'}", flush=True)
 
 

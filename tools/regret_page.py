@@ -37,26 +37,72 @@ a little. Policies that are told the horizon are told that of the cell.
 """
 
 
-def page(cells: Sequence[GridCell], variants: Sequence[GridCell] = ()) -> str:
-    """The whole page."""
+FOLDER = "regret"  # of the pages by structure, beside the first one
+
+
+def pages(cells: Sequence[GridCell], variants: Sequence[GridCell] = ()) -> dict[str, str]:
+    """Every page by its path: the first, and one for each structure."""
+    by_structure = _by_structure(cells)
+    told = {"regret.md": _first_page(cells, variants, by_structure)}
+    for structure, own in by_structure.items():
+        told[f"{FOLDER}/{structure}.md"] = _structure_page(structure, own)
+    return told
+
+
+def _by_structure(cells: Sequence[GridCell]) -> dict[str, list[GridCell]]:
+    """The cells of each structure; those of groups that no part has any more come last."""
+    structures, found = kinds(), {}
+    for cell in cells:
+        found.setdefault(structures.get(cell.group, "others"), []).append(cell)
+    return dict(sorted(found.items(), key=lambda pair: (pair[0] == "others", pair[0])))
+
+
+def _first_page(
+    cells: Sequence[GridCell],
+    variants: Sequence[GridCell],
+    by_structure: dict[str, list[GridCell]],
+) -> str:
     found, fights = scores(cells, DEFAULT), contests(cells, DEFAULT)
-    lines = ["# The regret grid", "", MARK, "", INTRODUCTION]
-    lines += ["## The default", "", *_default(cells, found, fights), ""]
+    lines = ["# The regret grid", "", MARK, ""]
     lines += ["![Regret over the least of the cell, by cell and policy](regret.png)", ""]
     lines += [
-        "Columns by their geometric mean, as in the table of policies; a dot is on the best.",
+        "Mean regret of a policy over the least of the cell; columns by their geometric mean, as "
+        "in the table of policies; a dot is on the best.",
         "",
     ]
-    lines += ["## `hgl` in every cell", "", *_by_cell(cells), ""]
+    lines += ["## The default", "", *_default(cells, found, fights), ""]
+    lines += ["## By structure", "", *_structures(by_structure), ""]
     lines += ["## Where `hgl` is not the best", "", *_worst(cells), "", *_lost(fights), ""]
     lines += ["## All policies", "", *_policies(found), ""]
-    lines += ["## Tails", "", *_tails(cells), ""]
     lines += ["## Variants of `hgl`", "", *_variants(variants), ""] if variants else []
-    lines += ["## Every cell", ""]
-    structures = kinds()
+    lines += ["## How it is played", "", INTRODUCTION, ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _structures(by_structure: dict[str, list[GridCell]]) -> list[str]:
+    lines = [
+        "| structure | groups | cells | `hgl` over the best other: geometric mean | worst |",
+        "|---|---|---|---|---|",
+    ]
+    for structure, cells in by_structure.items():
+        values = [ratio.value for cell in cells if (ratio := cell.ratio(DEFAULT)) is not None]
+        groups = len({cell.group for cell in cells})
+        most = f"{max(values):.2f}" if values else "–"
+        lines.append(
+            f"| [{structure}]({FOLDER}/{structure}.md) | {groups} | {len(cells)} | "
+            f"{said(_mean(values), 3)} | {most} |"
+        )
+    return [*lines, "", "Each has a page: every policy in every cell, and how heavy the tails are."]
+
+
+def _structure_page(structure: str, cells: Sequence[GridCell]) -> str:
+    lines = [f"# The regret grid: {structure}", "", MARK, ""]
+    lines += ["[The whole grid](../regret.md) says what a cell and a ratio are.", ""]
+    lines += ["## `hgl` in every cell", "", *_by_cell(cells), ""]
+    lines += ["## Tails", "", *_tails(cells), ""]
     for group in dict.fromkeys(cell.group for cell in cells):
         own = [cell for cell in cells if cell.group == group]
-        lines += [f"### {group}", "", *_group(own, structures.get(group, "")), ""]
+        lines += [f"## {group}", "", *_group(own, structure), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

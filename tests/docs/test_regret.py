@@ -60,13 +60,15 @@ def test_a_page_is_written_from_a_run(regret, monkeypatch, tmp_path, capsys):
     page = (tmp_path / "docs" / "regret.md").read_text("utf-8")
     assert "Over 3 cells the geometric mean of `hgl`'s ratio is" in page
     assert "Of 6 contests of `hgl`" in page
+    assert re.search(r"^\| \[unimodal\]\(regret/unimodal.md\) \| 1 \| 3 \|", page, re.MULTILINE)
+    own = (tmp_path / "docs" / "regret" / "unimodal.md").read_text("utf-8")
     entry = r"[\d.]+ ± [\d.]+ `(imed|ucb1)`"
     row = rf"^\| unimodal, tree of nine \| {entry} \| {entry} \| {entry} \|$"
-    assert re.search(row, page, re.MULTILINE)
+    assert re.search(row, own, re.MULTILINE)
     mean = r"[\d.]+ ± [\d.e-]+ \([\d.]+\)"
     rest = rf"10, 5 \| [\d.]+ \| [\d.]+ \| [\d,.]+ \| {DAY}"
     row = rf"^\| `hgl` \| {mean} \| {mean} \| {mean} \| {rest} \|$"
-    assert re.search(row, page, re.MULTILINE)
+    assert re.search(row, own, re.MULTILINE)
     row = r"^\| `hgl:front=0.0` \| ([\d.]+ \| ){3}.* \| 5 \|$"
     assert re.search(row, page, re.MULTILINE)
     assert 1_000 < (tmp_path / "docs" / "regret.png").stat().st_size < 100_000
@@ -99,8 +101,11 @@ def test_a_page_is_written_from_a_run(regret, monkeypatch, tmp_path, capsys):
 def test_the_page_kept_here_is_of_the_rows_kept_here(regret, tmp_path):
     docs = ROOT / "docs"
     regret.write(read_standings(docs / "regret.csv"), tmp_path)
-    for name in ("regret.csv", "regret.md"):
+    written = ["regret.csv", "regret.md"]
+    written += sorted(str(path.relative_to(docs)) for path in (docs / "regret").iterdir())
+    for name in written:
         assert (tmp_path / name).read_text("utf-8") == (docs / name).read_text("utf-8")
+    assert len(list((tmp_path / "regret").iterdir())) == len(written) - 2
     assert 1_000 < (docs / "regret.png").stat().st_size < 300_000
 
 
@@ -112,14 +117,14 @@ def test_rows_older_than_the_rule_are_marked(regret, tmp_path):
     known = [row for row in rows if row.group == group and row.horizon == 1000]
     known += [row for row in rows if row.group == "duels, cyclic, four" and row.horizon == 1000]
     regret.write([replace(row, played=days.get(row.policy, before)) for row in known], tmp_path)
-    page = (tmp_path / "regret.md").read_text("utf-8")
+    page = (tmp_path / "regret" / "linear.md").read_text("utf-8")
     shown = dict(
-        re.findall(rf"^\| `(\S+)` \|.* \| ({DAY}.*) \|$", page.partition(f"### {group}")[2], re.M)
+        re.findall(rf"^\| `(\S+)` \|.* \| ({DAY}.*) \|$", page.partition(f"## {group}")[2], re.M)
     )
     assert shown["oful"] == before
     assert shown["ossb-paper:estimate=projected"] == f"{before} †"
     assert shown["glm-ucb"] == since
-    duels = page.partition("### duels")[2].partition("###")[0]
+    duels = (tmp_path / "regret" / "dueling.md").read_text("utf-8")
     assert "`ossb`" in duels
     assert f"{before} †" not in duels
 
@@ -132,7 +137,8 @@ def test_tails_are_of_as_many_trials_on_both_sides(regret, tmp_path):
         replace(row, trials=7) if (row.group, row.policy) == (group, "hgl") else row for row in rows
     ]
     regret.write(fewer, tmp_path)
-    pages = [(folder / "regret.md").read_text("utf-8") for folder in (ROOT / "docs", tmp_path)]
+    own = "regret/classical.md"
+    pages = [(folder / own).read_text("utf-8") for folder in (ROOT / "docs", tmp_path)]
     tails = [page.partition("## Tails")[2].partition("\n## ")[0] for page in pages]
     assert [f"| {group}, 10⁴ |" in shown for shown in tails] == [True, False]
 
