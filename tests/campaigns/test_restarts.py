@@ -121,10 +121,10 @@ def test_nor_do_restarts_from_snapshots(name, monkeypatch):
 def test_what_is_solved_again_is_what_was_solved(name, monkeypatch):
     """Without anything kept from one call to the next."""
     monkeypatch.setattr(general, "LONGEST", 4)
-    monkeypatch.setattr("ossb.graves_lai.generic.following.LONGEST", 4)
+    monkeypatch.setattr("ossb.graves_lai.generic.tracked_rates.LONGEST", 4)
     instance = GENERAL["polytope"]
     kept = journal_of(compare(instance, name, 25, 10**9)._storage)
-    monkeypatch.setattr(general.Solutions, "of", lambda self, key: None)
+    monkeypatch.setattr(general.SolutionCache, "of", lambda self, key: None)
     forgotten = journal_of(compare(instance, name, 25, 10**9)._storage)
     assert kept == forgotten
 

@@ -17,13 +17,12 @@ import numpy as np
 
 from ossb.errors import CertificationError
 from ossb.graves_lai.generic.divergence import Divergence, inside
-from ossb.graves_lai.generic.following import LONGEST, Follower, GenericMemory
 from ossb.graves_lai.generic.minimise import minimise
 from ossb.graves_lai.generic.piece import Piece
+from ossb.graves_lai.generic.tracked_rates import LONGEST, RateTracker, TrackedSolve
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
-from ossb.models.region_stack import RegionStack, stack_of
-from ossb.models.regions import Region, interior
+from ossb.models.regions import Region, Regions, interior, side_by_side
 from ossb.tally import Tally
 
 TOLERANCE = 1e-7
@@ -63,7 +62,7 @@ class Proofs(NamedTuple):
     spent: np.ndarray  # (a,), multipliers times room
 
 
-class Solutions:
+class SolutionCache:
     """Solutions by all that they are a function of; those used last are kept."""
 
     def __init__(self, most: int = 64) -> None:
@@ -108,12 +107,12 @@ class GeneralModel:
         self._divergence, self._means, self._incidence = divergence, means, incidence
         self._pieces, self._variance = tuple(pieces), variance
         self._follow = follower
-        self._followers: dict[float, Follower] = {}
-        self._solutions = Solutions()
+        self._followers: dict[float, RateTracker] = {}
+        self._solutions = SolutionCache()
         whole = np.linalg.matrix_rank(means) == means.shape[1]
         self._inverse = np.linalg.pinv(means) if whole else None
         self._regions: dict[tuple[int, int, int], Region | None] = {}
-        self._stacks: dict[tuple[tuple[int, int, int], ...], RegionStack | None] = {}
+        self._batches: dict[tuple[tuple[int, int, int], ...], Regions | None] = {}
         self._set = _showing_all(incidence)
 
     def start(self) -> GeneralMemory:
@@ -275,13 +274,13 @@ class GeneralModel:
                 return True
         return False
 
-    def _followed(self, follower: Follower, memory: GeneralMemory) -> GenericMemory:
+    def _followed(self, follower: RateTracker, memory: GeneralMemory) -> TrackedSolve:
         """What is held of the rates followed: at hand, or solved for as it was."""
         last = int(memory.solves[0])
         if last == 0:
-            return GenericMemory()
+            return TrackedSolve()
         key = _solves_of(follower, memory)
-        held: GenericMemory | None = self._solutions.of(key)
+        held: TrackedSolve | None = self._solutions.of(key)
         if held is None:
             rows = zip(memory.solved_at[:last], memory.solved_from[:last], strict=True)
             held = follower.again([(theta.copy(), rates.copy()) for theta, rates in rows])
@@ -377,26 +376,28 @@ class GeneralModel:
         proving: bool,
     ) -> tuple[list[tuple[int, float, np.ndarray]], Proofs | None]:
         """(place of the key, least loss, λ) for every region that is not empty, and proofs."""
-        stack = self._stack(tuple(keys))
-        if stack is None:
+        regions = self._batch(tuple(keys))
+        if regions is None:
             return [], None
-        programs = stack.programs(self._divergence, means, self._inside(means))
+        programs = regions.programs(self._divergence, means, self._inside(means))
         most = max(counts.max(initial=0.0), 1e-300)
         weights = np.broadcast_to(counts / most, programs.start.shape)
         solutions = minimise(programs, weights, TOLERANCE, proving)
-        parameters = stack.at(solutions)
+        parameters = regions.at(solutions)
         points = self._inside(parameters @ self._means.T)
         losses = self._losses(means, counts, points)
-        answer = [(place, float(losses[a]), parameters[a]) for a, place in enumerate(stack.places)]
+        answer = [
+            (place, float(losses[a]), parameters[a]) for a, place in enumerate(regions.places)
+        ]
         if not (proving and np.isfinite(solutions.proved).all()):
             return answer, None
-        spent = most * (solutions.multipliers * stack.room).sum(axis=1)
-        return answer, Proofs(points, most * solutions.slopes, stack.shown, spent)
+        spent = most * (solutions.multipliers * regions.room).sum(axis=1)
+        return answer, Proofs(points, most * solutions.slopes, regions.shown, spent)
 
-    def _stack(self, keys: tuple[tuple[int, int, int], ...]) -> RegionStack | None:
-        if keys not in self._stacks:
-            self._stacks[keys] = stack_of(self._means, [self._region(key) for key in keys])
-        return self._stacks[keys]
+    def _batch(self, keys: tuple[tuple[int, int, int], ...]) -> Regions | None:
+        if keys not in self._batches:
+            self._batches[keys] = side_by_side(self._means, [self._region(key) for key in keys])
+        return self._batches[keys]
 
     def _region(self, key: tuple[int, int, int]) -> Region | None:
         if key not in self._regions:
@@ -422,7 +423,7 @@ class GeneralModel:
         return interior(matrix, right, polytope.equal_matrix, polytope.equal_bounds, arm >= 0)
 
 
-def _solves_of(follower: Follower, memory: GeneralMemory) -> Hashable:
+def _solves_of(follower: RateTracker, memory: GeneralMemory) -> Hashable:
     """The solves that led to the rates followed."""
     last = int(memory.solves[0])
     at, begun = memory.solved_at[:last], memory.solved_from[:last]

@@ -1,9 +1,14 @@
-"""Polyhedra, each seen from a point well inside."""
+"""The polyhedra of a model, each seen from a point well inside, and the programs they make."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from ossb.graves_lai.generic.batch import Batch, batch_of
+from ossb.graves_lai.generic.convex_programs import ConvexPrograms, Solutions, needed
+from ossb.graves_lai.generic.divergence import Divergence
 from ossb.graves_lai.linprog import solve_lp
 
 ROOM = 1e-9  # a region without this much slack, at unit scale, holds no strict alternative
@@ -71,3 +76,54 @@ def interior(
         basis = directions[rank:].T
     loose = ~tight
     return Region(point, basis, matrix[loose], right[loose] - matrix[loose] @ point)
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Regions of a model side by side: what of their programs does not depend on the data."""
+
+    places: list[int]  # of these regions among those asked for
+    each: list[Region]
+    batch: Batch
+    middles: np.ndarray  # (a, n)
+    shown: np.ndarray  # (a, C) component means of the middles
+    room: np.ndarray  # (a, m)
+
+    def programs(
+        self, divergence: Divergence, means: np.ndarray, inside: np.ndarray
+    ) -> ConvexPrograms:
+        """The programs at empirical means, and the nearest ones inside the mean space."""
+        start, batch = self.shown - means, self.batch
+        return ConvexPrograms(
+            divergence, inside, start, batch.seen, batch.walls, self.room, batch.anchor
+        )
+
+    def at(self, solutions: Solutions) -> np.ndarray:
+        """λ of where the programs ended, with as much of their loose parts as the rows need.
+
+        The loose part moves nothing that is observed, and may be as long as the rows allow.
+        """
+        basis = self.batch.basis
+        change = (basis @ solutions.point[..., None])[..., 0]
+        for a in np.flatnonzero(solutions.loose.any(axis=1)):
+            region, move = self.each[a], basis[a] @ solutions.loose[a]
+            change[a] += needed(region.rows, region.rows @ change[a] - region.room, move)
+        return np.asarray(self.middles + change)
+
+
+def side_by_side(means: np.ndarray, regions: Sequence[Region | None]) -> Regions | None:
+    """The regions that there are, and their places; None if there are none."""
+    places = [place for place, region in enumerate(regions) if region is not None]
+    each = [region for region in regions if region is not None]
+    if not each:
+        return None
+    batch = batch_of(
+        [region.basis for region in each],
+        [means @ region.basis for region in each],
+        [region.rows @ region.basis for region in each],
+    )
+    room = np.ones(batch.walls.shape[:2])
+    for a, region in enumerate(each):
+        room[a, : region.room.size] = region.room
+    middles = np.array([region.middle for region in each])
+    return Regions(places, each, batch, middles, middles @ means.T, room)

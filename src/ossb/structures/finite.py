@@ -17,8 +17,8 @@ from ossb import fields as read
 from ossb.errors import InputError
 from ossb.families import FAMILIES, check_means
 from ossb.graves_lai.cost import Cost
-from ossb.graves_lai.generic.following import MARGIN, Held
 from ossb.graves_lai.generic.listed_cuts import solve_listed
+from ossb.graves_lai.generic.tracked_rates import MARGIN, Held
 from ossb.graves_lai.independent import divergences
 from ossb.graves_lai.proof import Alternative, Ball, Support
 from ossb.models.finite import FiniteModel

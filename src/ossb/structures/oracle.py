@@ -13,9 +13,9 @@ import numpy as np
 
 from ossb import fields as read
 from ossb.errors import InputError
-from ossb.graves_lai.generic.following import MARGIN, Held
 from ossb.graves_lai.generic.oracle_cuts import Found, search
 from ossb.graves_lai.generic.piece import Piece
+from ossb.graves_lai.generic.tracked_rates import MARGIN, Held
 from ossb.graves_lai.proof import Alternative, Ball, Support
 from ossb.structures.base import Bound
 from ossb.structures.piecewise import Piecewise

@@ -18,11 +18,11 @@ from ossb.families import Family
 from ossb.graves_lai.generic.certificate import plain
 from ossb.graves_lai.generic.cutting import solve
 from ossb.graves_lai.generic.divergence import divergence_of
-from ossb.graves_lai.generic.following import Follower
 from ossb.graves_lai.generic.piece import Piece
 from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import holds_a_point
 from ossb.graves_lai.generic.separation import Separation
+from ossb.graves_lai.generic.tracked_rates import RateTracker
 from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
 from ossb.models.general import GeneralModel
 from ossb.structures.base import Bound, Instance, clear_best
@@ -216,9 +216,9 @@ class Piecewise(Instance):
             )
         return Bound(self, answer.lower, answer.upper, support, alternatives, plain(answer.duals))
 
-    def follow(self, kappa: float = 1e-2, gap: float = 1e-3) -> Follower:
+    def follow(self, kappa: float = 1e-2, gap: float = 1e-3) -> RateTracker:
         """Rates at moving estimates of θ: kept within ``kappa``, else solved to ``gap``."""
-        return Follower(
+        return RateTracker(
             divergence_of(self.plain_family),
             self.mean_matrix(self.polytopes[0].rewards.shape[1]),
             self.incidence,

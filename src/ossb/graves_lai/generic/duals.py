@@ -66,7 +66,7 @@ def settled(program: Program, dual: Dual, limit: np.ndarray | float = np.inf) ->
 
 def mean_rows(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The mean space as rows on λ − θ: component of each row, its sign, and its slack."""
-    component, sign, _ = program.ground.ends
+    component, sign, _ = program.fixed_leader.ends
     return component, sign, program.mean_slacks
 
 

@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from ossb.graves_lai.generic.divergence import Divergence, inside
-from ossb.graves_lai.generic.ground import Ground
+from ossb.graves_lai.generic.fixed_leader import FixedLeader
 from ossb.graves_lai.generic.piece import Piece
+from ossb.graves_lai.generic.polyhedron import Polyhedron
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ class Program:
         Δ(x), positive but for x*.
     margin
         Estimates may tie: an arm this close to the best one, or closer, counts as this far.
-    common
+    known
         What does not depend on θ, if it is at hand.
     """
 
@@ -47,14 +48,14 @@ class Program:
     best: int
     gaps: np.ndarray  # (K,)
     margin: float = 0.0
-    common: Ground | None = None
+    known: FixedLeader | None = None
 
     @cached_property
-    def ground(self) -> Ground:
+    def fixed_leader(self) -> FixedLeader:
         """What does not depend on θ."""
-        if self.common is not None:
-            return self.common
-        return Ground(self.divergence, self.means, self.reveals, self.pieces, self.best)
+        if self.known is not None:
+            return self.known
+        return FixedLeader(self.divergence, self.means, self.reveals, self.pieces, self.best)
 
     @cached_property
     def shift(self) -> np.ndarray:
@@ -69,21 +70,21 @@ class Program:
     @property
     def shown(self) -> np.ndarray:
         """Which components the best arm reveals."""
-        return self.ground.shown
+        return self.fixed_leader.shown
 
     @property
     def others(self) -> np.ndarray:
         """Every arm but the best."""
-        return self.ground.others
+        return self.fixed_leader.others
 
     @property
     def informative(self) -> np.ndarray:
         """Components that some arm reveals and the best one does not."""
-        return self.ground.informative
+        return self.fixed_leader.informative
 
     def rows_of(self, piece: int, arm: int) -> np.ndarray:
         """Rows that multipliers make cancel: means, inequalities, equalities, − advantage."""
-        return self.ground.rows_of(piece, arm)
+        return self.fixed_leader.rows_of(piece, arm)
 
     @cached_property
     def slacks(self) -> list[np.ndarray]:
@@ -98,7 +99,7 @@ class Program:
     @cached_property
     def mean_slacks(self) -> np.ndarray:
         """Slack of the mean space's rows under θ."""
-        component, sign, end = self.ground.ends
+        component, sign, end = self.fixed_leader.ends
         return np.asarray(sign * (end - self.shift[component]))
 
     @cached_property
@@ -117,6 +118,17 @@ class Program:
             for slack, rest in zip(self.slacks, self.rests, strict=True)
         ]
 
+    def polyhedron(self, piece: int, arm: int) -> Polyhedron:
+        """The region of an alternative in the coordinates z of λ − θ = columns z."""
+        rows = self.fixed_leader.unit_rows(piece, arm)
+        slacks, equal_to = self.sides_of(piece)
+        return Polyhedron(
+            rows,
+            slacks / rows.row_norms,
+            equal_to / rows.equal_norms,
+            self.need(piece, arm) / rows.gain_norm,
+        )
+
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Every (piece, arm) that may hold confusing parameters."""
         for piece in range(len(self.pieces)):
@@ -129,7 +141,7 @@ class Program:
 
     def advantage_row(self, piece: int, arm: int) -> np.ndarray:
         """The c with c · λ = reward of ``arm`` − reward of x*."""
-        return self.ground.advantage_row(piece, arm)
+        return self.fixed_leader.advantage_row(piece, arm)
 
     def need(self, piece: int, arm: int) -> float:
         """What ``arm`` lacks to x* under θ, by the rewards of a piece."""

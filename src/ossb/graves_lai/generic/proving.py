@@ -1,6 +1,6 @@
 """Both sides of a bound on polytopes and unions of them, from what a certificate holds.
 
-Loads flint, and is itself loaded by what checks or prepares a proof, not before.
+Loads flint, and is itself loaded by what feasibility or prepares a proof, not before.
 """
 
 from collections.abc import Sequence

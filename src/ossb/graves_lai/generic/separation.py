@@ -50,11 +50,11 @@ class Separation:
 
     def __init__(self, program: Program, regions: Sequence[Region]) -> None:
         self.program, self.regions = program, regions
-        pairs = tuple((region.piece, region.arm, region.frame) for region in regions)
-        self.stack = program.ground.stack(pairs)
+        pairs = tuple((region.piece, region.arm, region.hull) for region in regions)
+        self.batch = program.fixed_leader.batch(pairs)
         self.scale = np.array([region.scale for region in regions])
         self.middle = np.array([region.middle for region in regions])
-        self.units = self.scale[:, None] * program.ground.columns
+        self.units = self.scale[:, None] * program.fixed_leader.columns
         self.slacks = self._slacks()
         self.room = self._left(self.middle, slice(None))
         self.programs = self._programs()
@@ -62,20 +62,20 @@ class Separation:
         self.off = OFF * program.gaps[[region.arm for region in regions]]
 
     def _slacks(self) -> np.ndarray:
-        """Right sides of the stacked rows; 1 where these are 0."""
-        slacks = np.ones(self.stack.rows.shape[:2])
+        """Right sides of the rows side by side; 1 where these are 0."""
+        slacks = np.ones(self.batch.rows.shape[:2])
         for a, region in enumerate(self.regions):
             slacks[a, : region.n_bounds] = np.where(region.tight, 1.0, region.slacks)
             slacks[a, -1] = -region.need
         return slacks
 
     def _programs(self) -> ConvexPrograms:
-        program, stack = self.program, self.stack
-        start = self.scale[:, None] * (self.middle @ program.ground.seen.T)
-        slopes = self.scale[:, None, None] * stack.seen
+        program, batch = self.program, self.batch
+        start = self.scale[:, None] * (self.middle @ program.fixed_leader.seen.T)
+        slopes = self.scale[:, None, None] * batch.seen
         theta = program.truth[program.informative]
         return ConvexPrograms(
-            program.divergence, theta, start, slopes, stack.walls, self.room, stack.anchor
+            program.divergence, theta, start, slopes, batch.walls, self.room, batch.anchor
         )
 
     def evaluate(self, rates: np.ndarray, tolerance: float) -> Evaluation:
@@ -94,11 +94,11 @@ class Separation:
 
     def _parameters(self, solutions: Solutions) -> np.ndarray:
         """λ of each region's point, with as much of its loose part as the rows need."""
-        stack, loose = self.stack, solutions.loose
-        z = self.middle + times(stack.basis, solutions.point)
+        batch, loose = self.batch, solutions.loose
+        z = self.middle + times(batch.basis, solutions.point)
         for a in np.flatnonzero(loose.any(axis=1)) if loose.any() else ():
-            short = stack.rows[a] @ z[a] - self.slacks[a]
-            z[a] += needed(stack.rows[a], short, stack.basis[a] @ loose[a])
+            short = batch.rows[a] @ z[a] - self.slacks[a]
+            z[a] += needed(batch.rows[a], short, batch.basis[a] @ loose[a])
         return self._inside(z, slice(None))
 
     def confuse(self, parameters: np.ndarray, places: Places) -> np.ndarray:
@@ -107,19 +107,19 @@ class Separation:
         agreed = program.truth[program.shown]
         broken, sizes = self._lacks(parameters, places)
         for piece in set(pieces.tolist()):
-            here, checks = pieces == piece, program.ground.checks[piece]
-            over = parameters[here] @ checks.rows.T - checks.sides
+            here, feasibility = pieces == piece, program.fixed_leader.feasibility[piece]
+            over = parameters[here] @ feasibility.rows.T - feasibility.sides
             over[:, : 2 * agreed.size] -= np.concatenate([agreed, -agreed])
             broken[here] = np.maximum(broken[here], over.max(axis=1))
-            size = np.abs(parameters[here]) @ checks.sizes.T
+            size = np.abs(parameters[here]) @ feasibility.sizes.T
             sizes[here] = np.maximum(sizes[here], size.max(axis=1))
         scale = sizes + float(np.abs(program.theta).max())
         return np.asarray(broken <= self.off[places] + ROUNDING * scale)
 
     def _lacks(self, parameters: np.ndarray, places: Places) -> tuple[np.ndarray, np.ndarray]:
         """What parameters lack to the advantage that their regions need, and the terms' size."""
-        norms = self.stack.norms[places, -1] * self.scale[places]
-        rows = self.stack.rows[places, -1] / self.units[places]
+        norms = self.batch.norms[places, -1] * self.scale[places]
+        rows = self.batch.rows[places, -1] / self.units[places]
         moved = self.slacks[places, -1] - (rows * (parameters - self.program.theta)).sum(axis=1)
         return -norms * moved, norms * np.abs(rows * parameters).sum(axis=1)
 
@@ -129,14 +129,14 @@ class Separation:
 
     def pulled(self, parameters: np.ndarray, places: Places) -> np.ndarray:
         """Parameters moved into regions: onto their equalities, then towards their middles."""
-        middle, basis = self.middle[places], self.stack.basis[places]
+        middle, basis = self.middle[places], self.batch.basis[places]
         z = (parameters - self.program.theta) / self.units[places] - middle
         z = middle + times(basis, times(basis.transpose(0, 2, 1), z))
         return self._inside(z, places)
 
     def _left(self, z: np.ndarray, places: Places) -> np.ndarray:
-        """Slack of the stacked rows at points of some regions."""
-        return np.asarray(self.slacks[places] - times(self.stack.rows[places], z))
+        """Slack of the rows side by side at points of some regions."""
+        return np.asarray(self.slacks[places] - times(self.batch.rows[places], z))
 
     def _inside(self, z: np.ndarray, places: Places) -> np.ndarray:
         """λ of each z, which is first moved towards the middle until every row holds."""
@@ -150,15 +150,15 @@ class Separation:
     def dual(self, a: int, evaluation: Evaluation) -> Dual:
         """The multipliers that prove the information of region a."""
         region, program, solutions = self.regions[a], self.program, evaluation.solutions
-        outline = region.outline
+        unit_rows = region.unit_rows
         norm = float(evaluation.norms[a])
         m = region.n_bounds
         # in the coordinates of z, up to the factor norm
         rows = np.where(region.tight, 0.0, solutions.multipliers[a, :m]) / region.scale
         tau = float(solutions.multipliers[a, -1]) / region.scale
         slopes = solutions.slopes[a]
-        left = slopes @ program.ground.seen + rows @ outline.rows - tau * outline.gain
-        fixed = np.vstack([outline.rows[region.tight], outline.equal])
+        left = slopes @ program.fixed_leader.seen + rows @ unit_rows.rows - tau * unit_rows.gain
+        fixed = np.vstack([unit_rows.rows[region.tight], unit_rows.equal])
         answer = np.linalg.lstsq(fixed.T, -left, rcond=1e-12)[0]
         n_tight = int(region.tight.sum())
         equal = answer[n_tight:]
@@ -175,9 +175,9 @@ class Separation:
             program,
             region.piece,
             region.arm,
-            norm * tau / outline.gain_norm,
-            norm * rows / outline.row_norms,
-            norm * equal / outline.equal_norms,
+            norm * tau / unit_rows.gain_norm,
+            norm * rows / unit_rows.row_norms,
+            norm * equal / unit_rows.equal_norms,
             norm * every,
         )
         # rounding must not carry a slope beyond what the divergence can have

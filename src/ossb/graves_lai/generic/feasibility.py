@@ -8,7 +8,7 @@ from ossb.graves_lai.generic.divergence import Divergence
 from ossb.graves_lai.generic.piece import Piece
 
 
-class Checks(NamedTuple):
+class Feasibility(NamedTuple):
     """rows λ ≤ sides: agreement from above and from below, the piece, the mean space.
 
     The sides of agreement depend on θ: they are left open, the first 2s of them.
@@ -19,11 +19,13 @@ class Checks(NamedTuple):
     sides: np.ndarray  # (k,)
 
 
-def checks_of(piece: Piece, means: np.ndarray, shown: np.ndarray, divergence: Divergence) -> Checks:
+def feasibility_of(
+    piece: Piece, means: np.ndarray, shown: np.ndarray, divergence: Divergence
+) -> Feasibility:
     """The rows of a piece, with those on all means and on the ``shown`` ones."""
     agree, equal, to = means[shown], piece.equal_matrix, piece.equal_bounds
     rows = np.vstack([agree, -agree, piece.matrix, equal, -equal, -means, means])
     low = np.full(means.shape[0], -divergence.lowest)
     high = np.full(means.shape[0], divergence.highest)
     sides = [np.zeros(2 * agree.shape[0]), piece.bounds, to, -to, low, high]
-    return Checks(rows, np.abs(rows), np.concatenate(sides))
+    return Feasibility(rows, np.abs(rows), np.concatenate(sides))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ossb.graves_lai.generic.cutting import regions_of
-from ossb.graves_lai.generic.near import regions_near
 from ossb.graves_lai.generic.region import Region, region_of
 from ossb.graves_lai.generic.separation import Separation
+from ossb.graves_lai.generic.warm_regions import warm_regions
 from ossb.structures.polytope import Polytope
 from ossb.structures.union import Union
 
@@ -33,8 +33,8 @@ def test_followed_regions_are_the_regions_there(observation):
         regions, _ = regions_of(program)
         separation = Separation(program, regions)
         insides = [separation.witness(a) for a in range(len(regions))]
-        moved = replace(program, theta=program.theta * 1.001, common=program.ground)
-        near = regions_near(moved, regions, insides)
+        moved = replace(program, theta=program.theta * 1.001, known=program.fixed_leader)
+        near = warm_regions(moved, regions, insides)
         assert any(region is not None for region in near)
         for held, region in zip(regions, near, strict=True):
             if region is None:
@@ -44,10 +44,10 @@ def test_followed_regions_are_the_regions_there(observation):
             ratio = found.scale / region.scale
             assert region.slacks == pytest.approx(found.slacks * ratio, rel=1e-9, abs=1e-12)
             assert region.need == pytest.approx(found.need * ratio, rel=1e-9)
-            assert region.frame is found.frame
+            assert region.hull is found.hull
             assert region.clear > 0
-            left = region.frame.basis.T @ (region.middle - found.middle * ratio)
-            back = found.middle * ratio + region.frame.basis @ left
+            left = region.hull.basis.T @ (region.middle - found.middle * ratio)
+            back = found.middle * ratio + region.hull.basis @ left
             assert region.middle == pytest.approx(back, abs=1e-9)  # the same equalities hold
 
 
@@ -56,13 +56,13 @@ def test_regions_with_tight_rows_or_left_behind_are_unsure():
     regions, _ = regions_of(program)
     separation = Separation(program, regions)
     insides = [separation.witness(a) for a in range(len(regions))]
-    far = replace(program, theta=program.theta - 10.0, common=program.ground)
+    far = replace(program, theta=program.theta - 10.0, known=program.fixed_leader)
     outside = [program.theta] * len(regions)
-    assert regions_near(far, regions, outside) == [None] * len(regions)
+    assert warm_regions(far, regions, outside) == [None] * len(regions)
     tight = Polytope(A=[[0, 1, 0], [0, -1, 0]], b=[0.4, -0.4], theta=[0.7, 0.4, 0.3]).program
     regions, _ = regions_of(tight)
     separation = Separation(tight, regions)
     insides = [separation.witness(a) for a in range(len(regions))]
-    for region, near in zip(regions, regions_near(tight, regions, insides), strict=True):
+    for region, near in zip(regions, warm_regions(tight, regions, insides), strict=True):
         assert (near is None) == bool(region.tight.any())
-    assert regions_near(tight, [], []) == []
+    assert warm_regions(tight, [], []) == []

@@ -24,19 +24,19 @@ from ossb.graves_lai.generic.certificate import is_empty
 from ossb.graves_lai.generic.cutting import Cut, Search
 from ossb.graves_lai.generic.divergence import Divergence
 from ossb.graves_lai.generic.duals import Dual
-from ossb.graves_lai.generic.ground import Ground
-from ossb.graves_lai.generic.near import regions_near
+from ossb.graves_lai.generic.fixed_leader import FixedLeader
 from ossb.graves_lai.generic.piece import Piece
 from ossb.graves_lai.generic.program import Program
 from ossb.graves_lai.generic.region import Region, region_of
 from ossb.graves_lai.generic.separation import Separation
+from ossb.graves_lai.generic.warm_regions import warm_regions
 
 MARGIN = 1e-6
 LONGEST = 32  # solves, each warm from the one before it
 
 
 @dataclass(frozen=True, eq=False)
-class GenericMemory:
+class TrackedSolve:
     """What was solved last, and where; of the rates, what became of them since.
 
     ``solves`` has the estimate and the rates that each of the solves began with, the first one
@@ -76,7 +76,7 @@ class Held:
     kept: bool
 
 
-class Follower:
+class RateTracker:
     """Rates of a union of polytopes at a moving estimate.
 
     Parameters
@@ -100,28 +100,28 @@ class Follower:
     ) -> None:
         self.divergence, self.means, self.reveals = divergence, means, reveals
         self.pieces, self.kappa, self.gap = tuple(pieces), kappa, gap
-        self.memory = GenericMemory()
-        self.ground = Ground(divergence, means, reveals, self.pieces, -1)
+        self.memory = TrackedSolve()
+        self.fixed_leader = FixedLeader(divergence, means, reveals, self.pieces, -1)
 
     def rates(self, theta: np.ndarray) -> Held:
         """Feasible rates at an estimate, after those of the last one."""
         held, self.memory = self.follow(theta, self.memory)
         return held
 
-    def follow(self, theta: np.ndarray, memory: GenericMemory) -> tuple[Held, GenericMemory]:
+    def follow(self, theta: np.ndarray, memory: TrackedSolve) -> tuple[Held, TrackedSolve]:
         """Feasible rates at an estimate from what is held, and what is held then."""
         program = self._program(np.asarray(theta, dtype=np.float64))
         known = memory.best == program.best and bool(memory.rates.any())
-        return self._solved(program, memory if known else GenericMemory())
+        return self._solved(program, memory if known else TrackedSolve())
 
-    def again(self, solves: Sequence[tuple[np.ndarray, np.ndarray]]) -> GenericMemory:
+    def again(self, solves: Sequence[tuple[np.ndarray, np.ndarray]]) -> TrackedSolve:
         """What is held after some solves."""
-        memory = GenericMemory()
+        memory = TrackedSolve()
         for theta, rates in solves:
             _, memory = self.follow(theta, replace(memory, rates=rates))
         return memory
 
-    def _solved(self, program: Program, memory: GenericMemory) -> tuple[Held, GenericMemory]:
+    def _solved(self, program: Program, memory: TrackedSolve) -> tuple[Held, TrackedSolve]:
         """Rates from what is held; from nothing, where that leads nowhere.
 
         At an estimate with a gap of nearly 0 an arm is free, and its rate nearly all there is: at
@@ -132,9 +132,9 @@ class Follower:
         solves = (*memory.solves, (program.theta, before))
         regions, empty = self._regions(program, memory)
         if not regions and known is not None:
-            return self._solved(program, GenericMemory())
+            return self._solved(program, TrackedSolve())
         if not regions:
-            return Held(best, before, 0.0, 0.0, False), GenericMemory(best, before, solves)
+            return Held(best, before, 0.0, 0.0, False), TrackedSolve(best, before, solves)
         separation = Separation(program, regions)
         cuts, weights = self._moved(program, separation, memory)
         search = Search(program, separation, self.gap, cuts, known, small=known is not None)
@@ -144,14 +144,14 @@ class Follower:
                 held = Held(best, search.best, search.lower, search.upper, True)
                 return held, replace(memory, rates=search.best)
             if len(solves) > LONGEST:
-                return self._solved(program, GenericMemory())
+                return self._solved(program, TrackedSolve())
         answer = search.run(empty, proofs=False)
         if known is not None and not search.relative <= self.gap:
-            return self._solved(program, GenericMemory())
+            return self._solved(program, TrackedSolve())
         if not np.isfinite(answer.upper):
             raise CertificationError("no feasible rates were found at this estimate")
         insides = [separation.witness(a) for a in range(len(separation.regions))]
-        found = GenericMemory(
+        found = TrackedSolve(
             best,
             answer.rates,
             solves,
@@ -177,10 +177,10 @@ class Follower:
         margin = MARGIN * max(unit, float(rewards[best] - rewards.min()))
         gaps = np.maximum(rewards[best] - rewards, margin)
         gaps[best] = 0.0
-        ground = self.ground
-        if ground.best != best:
-            ground = Ground(self.divergence, self.means, self.reveals, self.pieces, best)
-            self.ground = ground
+        fixed_leader = self.fixed_leader
+        if fixed_leader.best != best:
+            fixed_leader = FixedLeader(self.divergence, self.means, self.reveals, self.pieces, best)
+            self.fixed_leader = fixed_leader
         return Program(
             self.divergence,
             self.means,
@@ -190,11 +190,11 @@ class Follower:
             best,
             gaps,
             margin,
-            ground,
+            fixed_leader,
         )
 
-    def _regions(self, program: Program, memory: GenericMemory) -> tuple[list[Region], list[Dual]]:
-        near = regions_near(program, memory.regions, memory.insides)
+    def _regions(self, program: Program, memory: TrackedSolve) -> tuple[list[Region], list[Dual]]:
+        near = warm_regions(program, memory.regions, memory.insides)
         known = {(region.piece, region.arm): region for region in near if region is not None}
         still = {(dual.piece, dual.arm): dual for dual in memory.empty if is_empty(program, dual)}
         regions: list[Region] = []
@@ -216,7 +216,7 @@ class Follower:
         return regions, empty
 
     def _moved(
-        self, program: Program, separation: Separation, memory: GenericMemory
+        self, program: Program, separation: Separation, memory: TrackedSolve
     ) -> tuple[list[Cut], np.ndarray]:
         """Held confusing parameters in the regions of the new estimate, and their weights."""
         place = {(region.piece, region.arm): a for a, region in enumerate(separation.regions)}

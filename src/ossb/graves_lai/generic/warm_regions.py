@@ -10,7 +10,7 @@ from ossb.graves_lai.generic.region import Region
 STILL_INSIDE = 1e-3  # slack, at unit scale, that a point from before must still have
 
 
-def regions_near(
+def warm_regions(
     program: Program, held: Sequence[Region], insides: Sequence[np.ndarray]
 ) -> list[Region | None]:
     """The regions at θ, from those held and a parameter well inside each; None where unsure.
@@ -19,27 +19,27 @@ def regions_near(
     """
     if not held:
         return []
-    stack = program.ground.stack(tuple((one.piece, one.arm, one.frame) for one in held))
+    batch = program.fixed_leader.batch(tuple((one.piece, one.arm, one.hull) for one in held))
     scale = np.array([region.scale for region in held])[:, None]
-    slacks = np.full(stack.norms.shape, np.inf)
-    fixed_to = np.zeros(stack.fixed_norms.shape)
+    slacks = np.full(batch.norms.shape, np.inf)
+    fixed_to = np.zeros(batch.fixed_norms.shape)
     for a, region in enumerate(held):
         rows, equal = program.sides_of(region.piece)
         slacks[a, : rows.size], fixed_to[a, : equal.size] = rows, equal
         slacks[a, -1] = -program.need(region.piece, region.arm)
-    slacks /= stack.norms * scale
-    fixed_to /= stack.fixed_norms * scale
-    middle = (np.array(insides) - program.theta) / (scale * program.ground.columns)
+    slacks /= batch.norms * scale
+    fixed_to /= batch.fixed_norms * scale
+    middle = (np.array(insides) - program.theta) / (scale * program.fixed_leader.columns)
     for _ in range(2):
-        off = fixed_to - (stack.fixed @ middle[..., None])[..., 0]
-        middle = middle + (stack.inverse @ off[..., None])[..., 0]
-    clear = (slacks - (stack.rows @ middle[..., None])[..., 0]).min(axis=1) > STILL_INSIDE
+        off = fixed_to - (batch.fixed @ middle[..., None])[..., 0]
+        middle = middle + (batch.inverse @ off[..., None])[..., 0]
+    clear = (slacks - (batch.rows @ middle[..., None])[..., 0]).min(axis=1) > STILL_INSIDE
     return [
         Region(
             region.piece,
             region.arm,
             region.scale,
-            region.frame,
+            region.hull,
             slacks[a, : region.n_bounds],
             -float(slacks[a, -1]),
             region.tight_proof,

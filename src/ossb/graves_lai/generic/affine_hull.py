@@ -4,20 +4,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ossb.graves_lai.generic.outline import Outline
+from ossb.graves_lai.generic.polyhedron import UnitRows
 
 UNHELD = 1e-12  # a direction along which unit rows change by less is held by none of them
 NOISE = 1e-14  # what rounding leaves, of a row's length, along a direction it does not have
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class AffineHull:
     """An orthonormal basis of the directions left free, and the rows along them.
 
     Directions on which nothing depends are left out.
     """
 
-    outline: Outline
+    unit_rows: UnitRows
     tight: np.ndarray  # (m,) rows that count as equalities
     fixed: np.ndarray  # (f, n) the equalities, then these rows
     inverse: np.ndarray  # (n, f) its pseudo-inverse
@@ -34,15 +34,15 @@ class Frame:
         return point
 
 
-def frame_of(outline: Outline, seen: np.ndarray, tight: np.ndarray) -> Frame:
-    """The frame of a region in which some rows are tight everywhere."""
-    fixed = np.vstack([outline.equal, outline.rows[tight]])
+def affine_hull(unit_rows: UnitRows, seen: np.ndarray, tight: np.ndarray) -> AffineHull:
+    """The hull of a region in which some rows are tight everywhere."""
+    fixed = np.vstack([unit_rows.equal, unit_rows.rows[tight]])
     basis, inverse = _free_directions(fixed)
-    basis = _held(np.vstack([seen, outline.rows[~tight], outline.gain]), basis)
-    walls = np.where(tight[:, None], 0.0, along(outline.rows, basis))
-    gain = along(outline.gain[None], basis)
-    return Frame(
-        outline, tight, fixed, inverse, basis, along(seen, basis), np.vstack([walls, -gain])
+    basis = _held(np.vstack([seen, unit_rows.rows[~tight], unit_rows.gain]), basis)
+    walls = np.where(tight[:, None], 0.0, along(unit_rows.rows, basis))
+    gain = along(unit_rows.gain[None], basis)
+    return AffineHull(
+        unit_rows, tight, fixed, inverse, basis, along(seen, basis), np.vstack([walls, -gain])
     )
 
 

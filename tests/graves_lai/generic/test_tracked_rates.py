@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ossb.graves_lai.generic.following import Follower
+from ossb.graves_lai.generic.tracked_rates import RateTracker
 from ossb.structures.base import bound
 from ossb.structures.finite import Finite
 from ossb.structures.polytope import Polytope
@@ -110,7 +110,7 @@ def test_any_estimate_gives_finite_rates(theta, observation):
 
 
 def test_pairs_that_no_arm_tells_apart_are_left_out():
-    blind = Follower(
+    blind = RateTracker(
         concave(THETA, "gaussian").program.divergence,
         np.eye(5),
         np.diag([1.0, 1, 1, 1, 0]),

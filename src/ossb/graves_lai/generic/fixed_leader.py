@@ -1,4 +1,4 @@
-"""What a program has in common at every θ with the same best arm, computed once."""
+"""What programs with the same best arm have in common, whatever θ is: computed once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,16 +6,16 @@ from functools import cached_property
 
 import numpy as np
 
-from ossb.graves_lai.generic.checks import Checks, checks_of
+from ossb.graves_lai.generic.affine_hull import AffineHull, affine_hull
+from ossb.graves_lai.generic.batch import HullBatch, hull_batch
 from ossb.graves_lai.generic.divergence import Divergence
-from ossb.graves_lai.generic.frame import Frame, frame_of
-from ossb.graves_lai.generic.outline import Outline, outline_of
+from ossb.graves_lai.generic.feasibility import Feasibility, feasibility_of
 from ossb.graves_lai.generic.piece import Piece
-from ossb.graves_lai.generic.stack import Stack, stack_of
+from ossb.graves_lai.generic.polyhedron import UnitRows, unit_rows
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class FixedLeader:
     """The pieces and what the arms show, seen from a best arm; as in ``Program``."""
 
     divergence: Divergence
@@ -23,9 +23,9 @@ class Ground:
     reveals: np.ndarray
     pieces: Sequence[Piece]
     best: int
-    _outlines: dict[tuple[int, int], Outline] = field(default_factory=dict)
-    _frames: dict[tuple[int, int, bytes], Frame] = field(default_factory=dict)
-    _stacks: dict[tuple[tuple[int, int, Frame], ...], Stack] = field(default_factory=dict)
+    _unit_rows: dict[tuple[int, int], UnitRows] = field(default_factory=dict)
+    _hulls: dict[tuple[int, int, bytes], AffineHull] = field(default_factory=dict)
+    _batches: dict[tuple[tuple[int, int, bytes], ...], HullBatch] = field(default_factory=dict)
 
     @cached_property
     def shown(self) -> np.ndarray:
@@ -72,9 +72,11 @@ class Ground:
         return component, sign, np.repeat([end for end, _ in finite], hidden.size)
 
     @cached_property
-    def checks(self) -> list[Checks]:
+    def feasibility(self) -> list[Feasibility]:
         """The user's own rows of each piece."""
-        return [checks_of(piece, self.means, self.shown, self.divergence) for piece in self.pieces]
+        return [
+            feasibility_of(piece, self.means, self.shown, self.divergence) for piece in self.pieces
+        ]
 
     def advantage_row(self, piece: int, arm: int) -> np.ndarray:
         """The c with c · λ = reward of ``arm`` − reward of x*."""
@@ -87,30 +89,31 @@ class Ground:
         gain = self.advantage_row(piece, arm)
         return np.vstack([self.means, polytope.matrix, polytope.equal_matrix, -gain[None]])
 
-    def outline(self, piece: int, arm: int) -> Outline:
+    def unit_rows(self, piece: int, arm: int) -> UnitRows:
         """The rows of a region, in the engine's units."""
-        if (piece, arm) not in self._outlines:
+        if (piece, arm) not in self._unit_rows:
             polytope = self.pieces[piece]
             component, sign, _ = self.ends
             rows = np.vstack([polytope.matrix, sign[:, None] * self.means[component]])
             equal = np.vstack([polytope.equal_matrix, self.means[self.shown]])
-            self._outlines[piece, arm] = outline_of(
+            self._unit_rows[piece, arm] = unit_rows(
                 rows * self.columns,
                 equal * self.columns,
                 self.advantage_row(piece, arm) * self.columns,
             )
-        return self._outlines[piece, arm]
+        return self._unit_rows[piece, arm]
 
-    def frame(self, piece: int, arm: int, tight: np.ndarray) -> Frame:
+    def hull(self, piece: int, arm: int, tight: np.ndarray) -> AffineHull:
         """The directions of a region in which some rows are tight everywhere."""
         key = piece, arm, tight.tobytes()
-        if key not in self._frames:
-            self._frames[key] = frame_of(self.outline(piece, arm), self.seen, tight)
-        return self._frames[key]
+        if key not in self._hulls:
+            self._hulls[key] = affine_hull(self.unit_rows(piece, arm), self.seen, tight)
+        return self._hulls[key]
 
-    def stack(self, regions: tuple[tuple[int, int, Frame], ...]) -> Stack:
-        """Regions (piece, arm, frame) side by side; the last ones asked for are kept."""
-        if regions not in self._stacks:
-            self._stacks.clear()
-            self._stacks[regions] = stack_of([frame for _, _, frame in regions])
-        return self._stacks[regions]
+    def batch(self, regions: tuple[tuple[int, int, AffineHull], ...]) -> HullBatch:
+        """Regions (piece, arm, hull) side by side; the last ones asked for are kept."""
+        key = tuple((piece, arm, hull.tight.tobytes()) for piece, arm, hull in regions)
+        if key not in self._batches:
+            self._batches.clear()
+            self._batches[key] = hull_batch([hull for _, _, hull in regions])
+        return self._batches[key]
