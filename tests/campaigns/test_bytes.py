@@ -10,9 +10,10 @@ from campaign_instances import PLAYED
 from campaigns.test_restarts import Clock, compare, opened, step
 from campaigns.test_trajectory import INSTANCES
 from ossb import deadlines
-from ossb.campaigns import Campaign, open_storage, working
+from ossb.campaigns import Campaign, journal, open_storage, working
 from ossb.campaigns.events import Event
 from ossb.campaigns.snapshots import fingerprint
+from ossb.campaigns.state import ASIDES
 from ossb.campaigns.storage import Conflict
 from ossb.campaigns.storage.memory import MemoryStorage
 from ossb.instances import STRUCTURES, from_dict
@@ -123,6 +124,41 @@ def test_an_ask_adds_little_to_the_journal(instance, name):
     assert asked <= MOST * rounds
 
 
+REMEMBERING = ["graves-lai", "ids", "top-two"]
+
+
+def taking_turns(campaign, number):
+    """One of some sets of fewer arms: each in turn, or each twice and one more than are kept."""
+    arms = campaign.definition["instance"]["arms"]
+    left_out = number % ASIDES if number % 64 < 32 else number // 2 % (ASIDES + 1)
+    return campaign.ask(available=[arm for arm in range(len(arms)) if arm != left_out])[0]
+
+
+@pytest.mark.parametrize("name", REMEMBERING)
+def test_an_ask_for_one_of_fewer_arms_adds_as_little(name):
+    instance = from_dict({**LARGE["linear"], "arms": LARGE["linear"]["arms"][:30]})
+    storage, rng, rounds = open_storage("memory://"), np.random.default_rng(1), 64
+    campaign = opened(storage, instance, name, Clock())
+    for number in range(rounds):
+        told(campaign, taking_turns(campaign, number), instance, rng)
+    asked = sum(len(event.body) for event in storage.read("c") if event.kind == "asked")
+    assert asked <= MOST * rounds
+
+
+@pytest.mark.parametrize("name", ["hgl", "ossb", "top-two"])
+def test_an_ask_after_a_void_adds_as_little(name):
+    """A policy begins with a fresh memory then, which need not be written."""
+    instance = from_dict(LARGE["linear"])
+    storage, rng, rounds = open_storage("memory://"), np.random.default_rng(1), 30
+    campaign = opened(storage, instance, name, Clock())
+    for _ in range(rounds):
+        decision = campaign.ask()[0]
+        told(campaign, decision, instance, rng)
+        campaign.void(decision.id)
+    asked = sum(len(event.body) for event in storage.read("c") if event.kind == "asked")
+    assert asked <= MOST * rounds
+
+
 # journals of before
 
 
@@ -160,6 +196,8 @@ def test_campaigns_of_before_go_on_as_they_did(path):
 # changes that are made again
 
 
+OSSB = ("linear", "ossb")  # which remembers nothing of fewer arms
+TURNING = [("linear", "ids"), ("linear", "top-two"), ("bernoulli", "dmed"), ("dueling", "rmed1")]
 REPEATED = [
     ("bernoulli", "dmed"),
     ("linear", "ids"),
@@ -182,6 +220,34 @@ def test_what_is_left_out_is_made_again_to_the_bit(label, name, monkeypatch):
     assert any("repeat" in content for content in written)
 
 
+def step_among(campaign, number, instance):
+    """The same among fewer arms now and then, and with a tell that is taken back."""
+    rng = np.random.default_rng([7, number])
+    units = instance.unit_count()
+    kept = [unit for unit in range(units) if unit != number // 3 % 2]
+    (decision,) = campaign.ask() if number % 3 == 0 else campaign.ask(available=kept)
+    told(campaign, decision, instance, rng)
+    if number % 5 == 4:
+        campaign.void(decision.id)
+
+
+@pytest.mark.parametrize("room", [-1, 512])
+@pytest.mark.parametrize(("label", "name"), [OSSB, *TURNING])
+def test_so_is_the_memory_of_fewer_arms_and_a_fresh_one(label, name, room, monkeypatch):
+    monkeypatch.setattr(working, "ROOM", room)
+    monkeypatch.setattr(working, "REPEATS", 6)
+    campaign = compare(from_dict(INSTANCES[label]), name, 40, 3, step_among)
+    written = [event.content for event in campaign.events() if event.kind == "asked"]
+    fewer = [content for content in written if "aside" in content]
+    if room < 0:
+        assert any("repeat" in content for content in written if content not in fewer)
+        assert any("repeat" in content for content in fewer) == ((label, name) != OSSB)
+    monkeypatch.setattr(journal, "SNAPSHOT_EVERY", 4)
+    again = compare(from_dict(INSTANCES[label]), name, 20, 3, step_among)
+    asked = [event.content for event in again.events() if event.kind == "asked"]
+    assert asked == written[: len(asked)]
+
+
 def playing(monkeypatch, steps=8):
     """A campaign whose memory is left out, in a store."""
     monkeypatch.setattr(working, "ROOM", -1)
@@ -191,7 +257,7 @@ def playing(monkeypatch, steps=8):
     for number in range(steps):
         step(campaign, number, instance)
     with campaign._journal.look() as state:
-        assert len(state.repeats) > 3
+        assert len(state.usual.repeats) > 3
     return campaign, storage, clock, instance
 
 

@@ -83,7 +83,7 @@ def journal_of(storage):
     return [(event.kind, event.content) for event in storage.read("c")]
 
 
-def compare(instance, name, steps, every):
+def compare(instance, name, steps, every, step=step):
     """Play with and without restarts; the journals and the states must be the same."""
     stores = [open_storage("memory://") for _ in range(2)]
     clocks = [Clock(), Clock()]

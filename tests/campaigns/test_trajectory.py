@@ -239,7 +239,7 @@ def assert_same(campaign, outcome):
             np.testing.assert_array_equal(ours, theirs)
         if state.table is not None:
             assert state.table.arms == memory.table.arms
-        held = live_memory(state, campaign._players.of(state, frozenset()), None).memory
+        held = live_memory(state, state.usual, campaign._players.of(state, frozenset())).memory
         for ours, theirs in zip(held, leaves(memory), strict=True):
             assert ours.tobytes() == np.ascontiguousarray(theirs).tobytes()
         assert rng_state(state.rng) == rng_state(rng)

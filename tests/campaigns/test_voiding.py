@@ -7,6 +7,7 @@ import pytest
 
 from ossb.campaigns import Campaign
 from ossb.campaigns.snapshots import fingerprint
+from ossb.campaigns.working import live_memory
 
 ONE = {"structure": "classical", "sigma": 1.0, "n_arms": 1}
 ITEMS = {"structure": "combinatorial", "sigma": 1.0, "feedback": "semi_bandit", "arms": [[1, 1]]}
@@ -104,7 +105,7 @@ def test_observations_in_a_memory_are_taken_back_too(clock):
     campaign.tell(second.id, 0.2)
     campaign.ask()
     with campaign._journal.look() as state:
-        memory = campaign._players.of(state, frozenset()).bind(state.memory)
+        memory = live_memory(state, state.usual, campaign._players.of(state, frozenset())).bound
         assert memory.rounds.explored.means.max() <= 0.2
         before = fingerprint(state)
     with Campaign(campaign._storage, "c", clock)._journal.look() as state:

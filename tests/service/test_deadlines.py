@@ -196,6 +196,36 @@ def test_what_a_call_had_no_time_for_is_worked_out_once(storage_url, monkeypatch
     local.close()
 
 
+def test_a_document_without_what_takes_long_comes_within_the_same_budget(storage_url, monkeypatch):
+    """That of the call, however long each of its parts would like to work; a creation's too."""
+    from ossb.service import registry, routes
+
+    seconds, whole, without = 1.0, [], []
+    local = Local(Service(open_storage(storage_url), limits=CallLimits(2.0, seconds)))
+
+    def slowly(*given):
+        whole.append(deadlines.left())
+        while True:
+            time.sleep(0.005)
+            deadlines.check()
+
+    unjudged = routes.unjudged
+
+    def last(*given):
+        without.append(deadlines.left())
+        return unjudged(*given)
+
+    monkeypatch.setattr(registry, "summary_at", slowly)
+    monkeypatch.setattr(routes, "unjudged", last)
+    for answer in (local.post("/v1/campaigns", BODY), local.get("/v1/campaigns/first")):
+        assert answer.status_code in (200, 201)
+        assert "takes longer" in answer.json()["rates"]["reason"]
+    local.close()
+    assert all(left <= 0.75 * seconds for left in whole if left < 10 * seconds)  # not those aside
+    assert len(without) == 2
+    assert all(0.0 < left <= 0.26 * seconds for left in without)
+
+
 def test_an_ask_for_too_much_ends_in_time_and_leaves_nothing(hurried, monkeypatch):
     first = hurried.post("/v1/campaigns/first/ask", {}).json()["decisions"][0]["id"]
     slow = hurried.service.registry.campaign("first")._players

@@ -9,10 +9,11 @@ import numpy as np
 from ossb import deadlines
 from ossb.campaigns import arrays
 from ossb.campaigns.arrays import Memory
+from ossb.campaigns.course import Course, Mark
 from ossb.campaigns.history import Decided
 from ossb.campaigns.player import Player
 from ossb.campaigns.state import State
-from ossb.campaigns.working import Mark, change_of, live_memory
+from ossb.campaigns.working import change_of, live_memory
 from ossb.errors import InputError, OutOfTime
 from ossb.fields import integer
 
@@ -63,14 +64,14 @@ def choose(
     met = 0 if table is None else len(table.arms)
     usual = left_out == state.retired
     aside = tuple(sorted(left_out)) if player.remembers and not usual else None
-    held = None if usual else state.asides.get(aside, Memory(()))
-    live = live_memory(state, player, held)
-    before = live.memory.words.tobytes() if usual and state.repeats else None
-    if usual:
-        state.live = None  # a policy that fails half way leaves its traces
+    kept = usual or aside in state.asides
+    course = state.usual if usual else state.asides.get(aside or (), Course(Memory(())))
+    live = live_memory(state, course, player)
+    before = live.memory.words.tobytes() if course.repeats else None
+    course.live = None  # a policy that fails half way leaves its traces
     soonest = state.soonest
     if before is not None:
-        state.mark = Mark(state.repeats[-1].digest, before)
+        course.mark = Mark(course.repeats[-1].digest, before)
     chosen: list[list[int]] = []
     started = time.perf_counter()
     try:
@@ -91,10 +92,9 @@ def choose(
         content["met"] = [list(arm) for arm in table.arms[met:]]
     if aside is not None:
         content["aside"] = list(aside)
-    if usual or aside in state.asides:
-        content |= change_of(state, live, held, before)
-    if usual:
-        state.live = live._replace(fresh=False) if live.fresh else live
+    if kept:
+        content |= change_of(state, course, live, before)
+        course.live = live._replace(fresh=False)
     after = arrays.rng_state(state.rng)
     if after != state.stream:
         content["rng"] = after

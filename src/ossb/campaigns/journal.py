@@ -155,7 +155,7 @@ class Journal:
             event = chained(after, state.number + 1, kind, now, {**content, **origin()})
             touched = True
             if folded:
-                state.take_up(event.digest, content, state.live)
+                state.take_up(event.digest, content, here=True)
                 state.number, state.digest = event.number, event.digest
             else:
                 state.fold(event)
@@ -164,7 +164,8 @@ class Journal:
             self._stale = self._stale or touched
             raise
         long = state.number - self._kept >= max(SNAPSHOT_EVERY, state.number // 16)
-        if long or (state.repeats and state.labour > max(LABOUR, DEARER * self._cost)):
+        repeats = any(course.repeats for course in state.courses().values())
+        if long or (repeats and state.labour > max(LABOUR, DEARER * self._cost)):
             self._kept = state.number
             started = time.thread_time()
             number, saved = state.number, snapshots.to_bytes(state)
@@ -228,9 +229,8 @@ class Journal:
             self._stale = True
         if self._stale:
             self.settle()
-            mark = self._state.mark
-            self._state = self._load()
-            self._state.mark = self._state.mark or mark
+            spoilt, self._state = self._state, self._load()
+            self._state.go_on_from(spoilt)
             self._last, self._stale = None, False
             self._loads += 1
         elif self._storage.shared and settled:

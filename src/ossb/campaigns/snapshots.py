@@ -13,14 +13,15 @@ import numpy as np
 
 from ossb.campaigns import arrays
 from ossb.campaigns.arrays import Memory
+from ossb.campaigns.course import Course, Mark, packed, seen
 from ossb.campaigns.state import NEVER, State
-from ossb.campaigns.working import REPEATING, Mark, Repeat, move
+from ossb.campaigns.working import REPEATING
 from ossb.errors import OssbError
 from ossb.instances import from_dict
 from ossb.tally import Tally
 
-VERSION = 3
-READABLE = (2, 3)  # those of before have no repeats
+VERSION = 4
+READABLE = (2, 3, 4)  # the first has no repeats, the second none of fewer arms than usual
 HASH = hashlib.sha256().digest_size
 
 
@@ -30,10 +31,8 @@ class Unusable(OssbError):
 
 def to_bytes(state: State) -> bytes:
     """All of a state but what its first event holds."""
-    mark = state.mark
-    if state.repeats and state.live is not None:
-        mark = Mark(state.repeats[-1].digest, state.live.memory.words.tobytes())
-    content = msgspec.msgpack.encode({"version": VERSION, "mark": mark, **_content(state)})
+    marks = [[aside, course.newest_mark()] for aside, course in state.courses().items()]
+    content = msgspec.msgpack.encode({"version": VERSION, "marks": marks, **_content(state)})
     return hashlib.sha256(content).digest() + content
 
 
@@ -55,21 +54,18 @@ def load(state: State, saved: bytes) -> None:
         raise Unusable(f"the snapshot is about {state.tally.counts.size} components of {size}")
     if "policy" in found:
         state.play_by(found["policy"])
-    state.memory = Memory(_seen(entry) for entry in found["memory"])
-    for left_out, memory in found.get("asides", ()):
-        state.asides[tuple(left_out)] = Memory(_seen(entry) for entry in memory)
+    state.usual = Course(Memory(seen(entry) for entry in found["memory"]))
+    state.usual.unpack(found.get("asks", 0), found.get("repeats", ()), state.tally)
+    for left_out, memory, *since in found.get("asides", ()):
+        course = state.asides[tuple(left_out)] = Course(Memory(seen(entry) for entry in memory))
+        asks, repeats = since or (0, ())
+        course.unpack(asks, repeats, state.tally)
+    courses = state.courses()
+    for aside, mark in found.get("marks", [[None, found.get("mark")]]):
+        courses[None if aside is None else tuple(aside)].mark = Mark(*mark) if mark else None
     state.stream = found["rng"]
     arrays.set_rng_state(state.rng, state.stream)
-    state.asks = found.get("asks", 0)
-    for digest, decisions, stream, changes in found.get("repeats", ()):
-        parts = [(_seen(places), _seen(values)) for places, values in changes]
-        state.repeats.append(Repeat(digest, decisions, stream, parts))
-        if state.then is None:
-            state.then = Tally(*(np.zeros_like(leaf) for leaf in state.tally))
-        move(state.then, parts)
-    if found.get("mark"):
-        state.mark = Mark(*found["mark"])
-    state.decisions.load({k: _seen(v) for k, v in found["decisions"].items()})
+    state.decisions.load({k: seen(v) for k, v in found["decisions"].items()})
     state.pending = dict(found["pending"])
     state.soonest = min(state.pending.values(), default=NEVER)
     state.retired = set(found["retired"])
@@ -93,17 +89,13 @@ def fingerprint(state: State) -> str:
 
 def _content(state: State) -> dict[str, Any]:
     met = {} if state.table is None else {"met": [list(arm) for arm in state.table.arms]}
+    repeating = state.format >= REPEATING
     aside = [
-        [list(left_out or ()), [_packed(leaf) for leaf in memory]]
-        for left_out, memory in state.asides.items()
+        [list(left_out), [packed(leaf) for leaf in course.memory], *(course.packed() * repeating)]
+        for left_out, course in state.asides.items()
     ]
-    repeated = {}
-    if state.format >= REPEATING:
-        repeats = [
-            [digest, decisions, stream, [[_packed(part) for part in change] for change in changes]]
-            for digest, decisions, stream, changes in state.repeats
-        ]
-        repeated = {"asks": state.asks, "repeats": repeats}
+    since = zip(("asks", "repeats"), state.usual.packed(), strict=True)
+    repeated = dict(since) if repeating else {}
     now = state.definition["policy"]
     switched = {} if now == state.first_policy else {"policy": now}
     return {
@@ -115,10 +107,10 @@ def _content(state: State) -> dict[str, Any]:
         "digest": state.digest,
         "instance": state.instance.to_dict(),
         "added": state.added,
-        "tally": [_packed(leaf) for leaf in state.tally],
-        "memory": [_packed(leaf) for leaf in state.memory],
+        "tally": [packed(leaf) for leaf in state.tally],
+        "memory": [packed(leaf) for leaf in state.memory],
         "rng": state.stream,
-        "decisions": {k: _packed(v) for k, v in state.decisions.columns().items()},
+        "decisions": {k: packed(v) for k, v in state.decisions.columns().items()},
         "pending": [[number, expires] for number, expires in state.pending.items()],
         "retired": sorted(state.retired),
         "keys": [[key, first, count] for key, (first, count) in state.keys.items()],
@@ -126,15 +118,5 @@ def _content(state: State) -> dict[str, Any]:
     }
 
 
-def _packed(array: np.ndarray) -> list[Any]:
-    return [array.dtype.str, list(array.shape), np.ascontiguousarray(array).tobytes()]
-
-
 def _unpacked(entry: list[Any]) -> np.ndarray:
-    return _seen(entry).copy()
-
-
-def _seen(entry: list[Any]) -> np.ndarray:
-    """A packed array without a copy of its own: the decisions may be millions."""
-    dtype, shape, content = entry
-    return np.frombuffer(content, dtype=np.dtype(dtype)).reshape(shape)
+    return seen(entry).copy()

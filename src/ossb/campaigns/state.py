@@ -8,9 +8,9 @@ import numpy as np
 from ossb.arm_sets.table import ArmTable
 from ossb.campaigns import arrays
 from ossb.campaigns.arrays import Memory
+from ossb.campaigns.course import Course
 from ossb.campaigns.events import FORMATS, KINDS, Event
 from ossb.campaigns.ledger import EXPIRED, PENDING, TOLD, VOIDED, Decisions, value_of
-from ossb.campaigns.working import Live, Mark, Repeat, moved
 from ossb.deadlines import breathe
 from ossb.errors import InputError
 from ossb.instances import from_dict
@@ -52,14 +52,9 @@ class State:
             self.reveals = instance.showing()
             self.tally = empty_tally(instance.component_count(), len(self.reveals))
         self.format = int(content["format"])
-        self.memory = Memory(arrays.unpacked(content["memory"]))  # of the policy on the arms not
-        # retired, as an event last held it
-        self.repeats: list[Repeat] = []  # asks since then that changed it, see ``working``
-        self.then: Tally | None = None  # at the newest of them
-        self.asks = 0  # since then, on all those arms
-        self.asides: dict[tuple[int, ...] | None, Memory] = {}  # by arms left out
-        self.live: Live | None = None  # the memory itself, where it is at hand: no part of a fold
-        self.mark: Mark | None = None  # it was this after an event: no part either
+        # the policy's memory, on the arms not retired, and on fewer, by the arms left out
+        self.usual = Course(Memory(arrays.unpacked(content["memory"])))
+        self.asides: dict[tuple[int, ...], Course] = {}
         self.labour = 0.0  # seconds that the policy took since the memory was kept: no part either
         self.rng = np.random.Generator(np.random.PCG64(0))
         self.stream: list[str] = content["rng"]  # where it stands
@@ -92,63 +87,59 @@ class State:
         self.meet(content.get("met", ()))
         for arm, phase in content["decisions"]:
             self.enter(Decision(arm, phase), event.time, expires)
-        if "aside" not in content:
-            self.live = None
         self.take_up(event.digest, content)
         if "rng" in content:
             arrays.set_rng_state(self.rng, self.stream)
 
-    def take_up(self, digest: str, content: dict[str, Any], live: Live | None = None) -> None:
+    @property
+    def memory(self) -> Memory:
+        """The policy's memory on the arms not retired, as an event last held it."""
+        return self.usual.memory
+
+    def courses(self) -> "dict[tuple[int, ...] | None, Course]":
+        """All memories there are, by the arms left out; None where these are the usual ones."""
+        found: dict[tuple[int, ...] | None, Course] = {None: self.usual}
+        for aside, course in self.asides.items():
+            found[aside] = course
+        return found
+
+    def take_up(self, digest: str, content: dict[str, Any], here: bool = False) -> None:
         """What an ask, whose decisions are entered, changed in a policy's memory and its stream.
 
         Parameters
         ----------
-        live
-            The memory after it, where that is at hand.
+        here
+            Whether it was made here, so that the memory after it is at hand.
         """
-        aside = tuple(content["aside"]) if "aside" in content else None
-        held = self.memory if aside is None else self.asides.get(aside, Memory(()))
-        changed = content.get("memory", [])
-        if "whole" in content:
-            held = Memory(arrays.unpacked(content["whole"]))
-        if isinstance(changed, str) and aside is None and live is not None:
-            held.words[:] = live.memory.words
-        elif isinstance(changed, str):
-            arrays.differ(held.words, changed)
-        else:
-            arrays.apply(held, changed)
-        if aside is not None:
-            self._hold(aside, held)
-        elif "whole" in content or changed:
-            self._hold_usual(held)
-        else:
-            self.asks += 1
-            if "repeat" in content:
-                changes = moved(self.tally, self.then)
-                self.repeats.append(Repeat(digest, content["decisions"], self.stream, changes))
-                self.then = Tally(*(leaf.copy() for leaf in self.tally))
+        course = self.usual
+        if "aside" in content:
+            course = self._hold(tuple(content["aside"]))
+        live = course.live if here else None
+        if course.take_up(digest, content, self.tally, self.stream, live) and course is self.usual:
+            self.labour = 0.0
         self.stream = content.get("rng", self.stream)
 
-    def _hold_usual(self, memory: Memory) -> None:
-        """The policy's memory is this, and no ask need be made again."""
-        self.memory, self.repeats, self.then, self.asks = memory, [], None, 0
-        self.labour = 0.0
-
-    def _hold(self, aside: tuple[int, ...], memory: Memory) -> None:
+    def _hold(self, aside: tuple[int, ...]) -> Course:
         """Keep a policy's memory of the usual arms with some more left out."""
-        self.asides.pop(aside, None)
-        self.asides[aside] = memory  # the newest last
+        course = self.asides.pop(aside, None) or Course(Memory(()))
+        self.asides[aside] = course  # the newest last
         if len(self.asides) > ASIDES:
             del self.asides[next(iter(self.asides))]
+        return course
 
     def forget(self) -> None:
         """Let a policy begin with a fresh memory."""
         self._begin(Memory(()))
 
     def _begin(self, memory: Memory) -> None:
-        self.live = None
-        self.asides.clear()
-        self._hold_usual(memory)
+        self.usual, self.asides, self.labour = Course(memory), {}, 0.0
+
+    def go_on_from(self, other: "State") -> None:
+        """Memories that another state of this campaign has made again need not be made twice."""
+        before = other.courses()
+        for aside, course in self.courses().items():
+            if course.mark is None and aside in before:
+                course.mark = before[aside].mark
 
     def meet(self, arms: Sequence[Sequence[int]]) -> None:
         """Number arms that are not listed, in their order."""

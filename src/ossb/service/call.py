@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -77,6 +78,16 @@ class Call:
         if self._until is None:
             self._until = time.monotonic() + self._seconds
         return self._until
+
+    @contextmanager
+    def leaving(self, share: float) -> Iterator[None]:
+        """Do something in the time of the call but for a share, which is left for what is after."""
+        end = self.until
+        self._until = end - share * self._seconds
+        try:
+            yield
+        finally:
+            self._until = end
 
     async def wait_for(self, answering: Coroutine[Any, Any, T]) -> T:
         """Wait for an answer as long as the call has time and its caller is there."""

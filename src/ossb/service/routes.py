@@ -24,6 +24,8 @@ from ossb.service.stream import events
 from ossb.service.summary import UNSEEN, entry_of, judged, short, unjudged
 
 MOST_DECISIONS = 1000
+SAYING = 0.1  # of the time of a creation, to say that the campaign is there
+RESERVE = 0.25  # of the time of a document, for one without rates and stop
 LIMITS = ("expires_in", "per_second", "per_day")  # of a token
 ROTATION = ("overlap", "expires_in")
 CREATING = "\x1fcreating"  # whose work it is before there is a campaign
@@ -52,11 +54,10 @@ async def create(call: Call) -> Response:
     registry = call.service.registry
     known = await call.wait_for(call.run(CREATING, _instance, instance))
     seed = body.get("seed", 0)
-    with _naming_parameters():
+    with _naming_parameters(), call.leaving(SAYING):
         campaign, made = await call.wait_for(
             call.run(CREATING, registry.create, name, known, policy, seed)
         )
-    call.renew()  # it is there, and said to be
     return document(await _standing(call, campaign, None), 201 if made else 200)
 
 
@@ -107,9 +108,9 @@ async def _standing(call: Call, campaign: Campaign, delta: float | None) -> dict
             return found
 
     try:
-        return await call.wait_for(look())
+        with call.leaving(RESERVE):
+            return await call.wait_for(look())
     except OutOfTime:
-        call.renew()
         call.service.work_out(name, delta)
         return await call.work(unjudged, campaign, delta)
 
