@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from campaigns.test_trajectory import cases
+from general_form import as_general
 from ossb.campaigns import Campaign, journal, open_storage
 from ossb.campaigns.snapshots import fingerprint
 from ossb.instances import from_dict
 from ossb.models import general
 from ossb.policies import POLICIES
 from ossb.policies.base import refusal
-from ossb.structures.general import as_general
 
 TESTS = Path(__file__).parent.parent
 LIPSCHITZ = from_dict(

@@ -27,7 +27,7 @@ def test_status_words(matrix, row_lower, status):
     assert solve_lp(np.array([-1.0]), np.array(matrix), row_lower).status == status
 
 
-def test_rows_added_dropped_and_costs_changed_keep_the_model_right():
+def test_rows_added_keep_the_model_right():
     rng = np.random.default_rng(3)
     costs = rng.uniform(0.5, 1.5, 6)
     master = Master(costs)
@@ -38,13 +38,6 @@ def test_rows_added_dropped_and_costs_changed_keep_the_model_right():
         master.solve()
     reference = linprog(costs, -rows, -np.ones(12))
     assert master.n_rows == 12
-    assert master.solve().value == pytest.approx(reference.fun)
-    master.delete_rows(np.array([0, 5]))
-    master.delete_rows(np.zeros(0))
-    master.change_costs(costs[::-1])
-    kept = np.delete(rows, [0, 5], axis=0)
-    reference = linprog(costs[::-1], -kept, -np.ones(10))
-    assert master.n_rows == 10
     assert master.solve().value == pytest.approx(reference.fun)
 
 
@@ -57,11 +50,10 @@ def test_the_unit_of_a_row_means_nothing(size):
     assert solution.duals == pytest.approx([-1.0 / size])
 
 
-def test_units_of_rows_are_kept_when_others_go():
+def test_multipliers_are_those_of_the_rows_as_they_were_given():
     master = Master(np.array([-1.0]))
     master.add_rows(np.array([[1e200], [1.0], [1e-3]]), upper=[1e200, 3.0, 4e-4])
-    master.delete_rows(np.array([1]))
-    assert master.solve().duals == pytest.approx([0.0, -1e3])
+    assert master.solve().duals == pytest.approx([0.0, 0.0, -1e3])
 
 
 def test_a_program_with_a_row_that_was_refused_is_not_solved():

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from general_form import as_general
 from ossb.errors import InputError
 from ossb.instances import from_dict
 from ossb.structures import STRUCTURES
 from ossb.structures.base import bound
-from ossb.structures.general import as_general
 
 SEEDS = range(4)
 

@@ -17,8 +17,8 @@ from ossb.graves_lai.proof import Alternative, Support
 from ossb.kernels import kernel
 
 LEAST = 1e-300  # a smaller divergence asks for a rate that overflows
-MOST = 1e300  # a larger one for a rate that vanishes
 TIED = 1e-24  # a smaller divergence counts as this one, so that rates stay finite
+MOST = 1e300  # a larger one for a rate that vanishes
 
 
 def divergences(family: Family, means: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -95,36 +95,3 @@ def independent_rate(family: Family, mean: float, top: float) -> float:
     if top >= family.highest():
         return 0.0
     return 1.0 / max(family.kl(mean, top), TIED)
-
-
-@kernel
-def classical_rates(family: Family, means: np.ndarray, out: np.ndarray) -> int:
-    """Rates of independent arms at estimated means; returns the leader, the lowest on ties."""
-    leader = 0
-    for x in range(1, means.shape[0]):
-        if means[x] > means[leader]:
-            leader = x
-    for x in range(means.shape[0]):
-        out[x] = independent_rate(family, means[x], means[leader])
-    out[leader] = 0.0
-    return leader
-
-
-@kernel
-def unimodal_rates(
-    family: Family, starts: np.ndarray, neighbours: np.ndarray, means: np.ndarray, out: np.ndarray
-) -> int:
-    """Rates on a graph at estimated means: those of the leader's neighbours alone.
-
-    The neighbours of arm x are ``neighbours[starts[x]:starts[x + 1]]``.
-    """
-    leader = 0
-    for x in range(1, means.shape[0]):
-        if means[x] > means[leader]:
-            leader = x
-    for x in range(means.shape[0]):
-        out[x] = 0.0
-    for place in range(starts[leader], starts[leader + 1]):
-        y = neighbours[place]
-        out[y] = independent_rate(family, means[y], means[leader])
-    return leader

@@ -115,18 +115,6 @@ class Master:
     def n_rows(self) -> int:
         return int(self._units.size)
 
-    def change_costs(self, costs: np.ndarray) -> None:
-        """Replace the objective; the rows and the basis stay."""
-        costs = np.ascontiguousarray(costs, dtype=np.float64)
-        self._model.changeColsCost(self._columns.size, self._columns, costs)
-
-    def delete_rows(self, rows: np.ndarray) -> None:
-        """Drop rows by their numbers; those after them move up."""
-        rows = np.ascontiguousarray(rows, dtype=np.int32)
-        if rows.size:
-            self._model.deleteRows(rows.size, rows)
-            self._units = np.delete(self._units, rows)
-
     def solve(self) -> Solution:
         """Solve from the last basis."""
         deadlines.check()
