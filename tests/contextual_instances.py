@@ -3,6 +3,7 @@
 import cvxpy
 import numpy as np
 
+from ossb.structures.generalized_linear import GeneralizedLinear
 from ossb.structures.linear import Linear
 from ossb.structures.polytope import Polytope
 
@@ -12,6 +13,19 @@ EXAMPLE = {
         {"name": "a", "arms": [[1.0, 0.0], [0.0, 1.0], [0.9, 0.2]]},
         {"name": "b", "arms": [[0.5, 1.0], [0.2, -1.0]]},
     ],
+}
+SHARED = {"arms": [[1.0, 0.2], [0.3, 0.9], [-0.4, 0.5]], "phi": [0.5, 0.2, -0.3, 0.4]}
+CONTEXTS = {
+    "linear": Linear(**EXAMPLE, sigma=0.7),
+    "by products": Linear(
+        **SHARED,
+        interaction="product",
+        contexts=[{"features": [1.0, 0.0]}, {"features": [0.4, 1.0]}, {"features": [1.0, -1.0]}],
+        goal="minimize",
+    ),
+    "alone": Linear(contexts=EXAMPLE["contexts"][:1], phi=EXAMPLE["phi"]),
+    "logistic": GeneralizedLinear(**EXAMPLE, link="logistic", observation="bernoulli"),
+    "shown indices": GeneralizedLinear(**EXAMPLE, link="log", observation="gaussian"),
 }
 
 

@@ -7,6 +7,7 @@ smaller where code that differs little is compiled again; all of them with ``--s
 import pytest
 
 import ossb
+from contextual_instances import CONTEXTS
 from ossb.errors import InputError
 from ossb.instances import from_dict
 from ossb.policies import POLICIES
@@ -44,6 +45,7 @@ CASES = {
     "linear, far apart": EASY,
     "linear, close": HARD,
     "linear, where optimism fails": OPTIMISM,
+    **{f"contexts, {name}": instance for name, instance in CONTEXTS.items()},
     **{f"{name} of another size": instance for name, instance in INSTANCES.items()},
 }
 VARIANTS = [

@@ -173,7 +173,7 @@ class Bound:
     @property
     def has_contexts(self) -> bool:
         """Whether the instance has a best arm in each of several contexts."""
-        return hasattr(self.instance, "layout")
+        return bool(getattr(self.instance, "has_contexts", False))
 
     @property
     def greedy_suffices(self) -> bool:

@@ -25,6 +25,7 @@ from ossb.policies.imed import IMED
 from ossb.policies.imed_ub import IMED_UB
 from ossb.policies.kl_lucb import KL_LUCB, LUCB
 from ossb.policies.kl_ucb import KL_UCB
+from ossb.policies.lin_ucb import LIN_UCB
 from ossb.policies.linear_thompson import LINEAR_THOMPSON
 from ossb.policies.lingape import LINGAPE
 from ossb.policies.lse import LSE
@@ -71,6 +72,7 @@ OWN: dict[str, Kind] = {
         LINEAR_THOMPSON,
         GLM_UCB,
         OFUL,
+        LIN_UCB,
         END_OF_OPTIMISM,
         CONFIDENCE_BALL,
         GRAVES_LAI,

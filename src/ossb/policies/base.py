@@ -93,6 +93,7 @@ def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters:
         is_switch = key in kind.switches
         if not (is_switch and parameters[key] is None):
             _check_kind(parameters[key], True if is_switch else kind.parameters[key], key)
+    instance = by_itself(instance)
     reason = refusal(kind, instance)
     if reason is not None:
         able = [k for k in kinds.values() if refusal(k, instance) is None]
@@ -100,6 +101,13 @@ def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters:
         others = f"these do: {fitting}" if fitting else "no policy does"
         raise InputError("policy", f"fit the instance: {name} {reason}; {others}")
     return kind.build(instance, **{**kind.parameters, **parameters})
+
+
+def by_itself(instance: Any) -> Any:
+    """The instance that policies play: one context is no more than its arms."""
+    if instance.has_contexts and instance.layout.n_contexts == 1:
+        return instance.alone(0)
+    return instance
 
 
 def own_parameters(kind: Kind, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,9 +146,10 @@ def refusal(kind: Kind, instance: Instance) -> str | None:
 
     A structure that extends another is played by the other's policies too.
     """
+    instance = by_itself(instance)
     if not _is_for(kind, type(instance)):
         return f"is not for {instance.kind} structures"
-    if hasattr(instance, "layout") and not kind.in_contexts:
+    if instance.has_contexts and not kind.in_contexts:
         return "is not for arms in contexts"
     return kind.fits(instance)
 

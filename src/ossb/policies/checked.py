@@ -94,6 +94,14 @@ class Checked:
         decision = selected(self._policy, self._name, tally, memory, rng)
         return within(decision, tally.plays.size, self._name, round_of(tally))
 
+    def choose(self, low: int, high: int, tally: Tally, memory: Any, rng: Generator) -> Decision:
+        try:
+            decision = self._policy.choose(low, high, tally, memory, rng)
+        except Exception as error:
+            raise failed(error, self._name, tally) from error
+        found = whole(decision, self._name, tally)
+        return within(found, tally.plays.size, self._name, round_of(tally))
+
 
 def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {brief(str(error))}" if str(error) else type(error).__name__

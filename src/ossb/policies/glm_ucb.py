@@ -24,7 +24,15 @@ from numpy.random import Generator
 from ossb.errors import InputError
 from ossb.kernels import kernel
 from ossb.models.glm import GlmLook, GlmModel
+from ossb.models.least_squares import INVERSE, THETA, TOLD
 from ossb.models.spanning import first_look
+from ossb.models.within import (
+    first_within,
+    follow_within,
+    leader_within,
+    predict_within,
+    widths_within,
+)
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
     Regression,
@@ -50,10 +58,12 @@ def spread(tally: Tally) -> float:
 
 
 @kernel
-def most_promising(rewards: np.ndarray, widths: np.ndarray, radius: float) -> int:
-    """argmax of reward + radius √width, lowest on ties."""
-    best, index = 0, -math.inf
-    for x in range(rewards.shape[0]):
+def most_promising(
+    rewards: np.ndarray, widths: np.ndarray, radius: float, low: int, high: int
+) -> int:
+    """argmax of reward + radius √width among some rows, lowest on ties."""
+    best, index = low, -math.inf
+    for x in range(low, high):
         value = rewards[x] + radius * math.sqrt(widths[x])
         if value > index:
             best, index = x, value
@@ -97,7 +107,23 @@ class LinearUcb(NamedTuple):
             return Decision(look, ESTIMATE)
         leader = regress_on(self.features, tally, memory)
         radius = self.scale * self.sigma * spread(tally)
-        best = most_promising(memory.rewards, memory.widths, radius)
+        best = most_promising(memory.rewards, memory.widths, radius, 0, self.features.shape[1])
+        return Decision(best, EXPLOIT if best == leader else EXPLORE)
+
+    def choose(
+        self, low: int, high: int, tally: Tally, memory: Regression, rng: Generator
+    ) -> Decision:
+        """The same among the rows low, …, high − 1."""
+        look = first_within(self.first, low, high, tally)
+        if look >= 0:
+            return Decision(look, ESTIMATE)
+        squares = memory.squares
+        now = follow_within(self.features, tally, squares)
+        theta, inverse = squares.line[TOLD, THETA], squares.square[now, INVERSE]
+        leader = predict_within(self.features, theta, low, high, memory.rewards)
+        widths_within(self.features, inverse, low, high, memory.widths)
+        radius = self.scale * self.sigma * spread(tally)
+        best = most_promising(memory.rewards, memory.widths, radius, low, high)
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
 
 
@@ -134,7 +160,25 @@ class GlmUcb(NamedTuple):
         regression = memory.regression
         regress_on(self.model.features, tally, regression)
         radius = self.scale * self.model.sigma * spread(tally)
-        best = most_promising(memory.model.rewards, regression.widths, radius)
+        n_arms = self.model.n_arms
+        best = most_promising(memory.model.rewards, regression.widths, radius, 0, n_arms)
+        return Decision(best, EXPLOIT if best == leader else EXPLORE)
+
+    def choose(
+        self, low: int, high: int, tally: Tally, memory: GlmUcbMemory, rng: Generator
+    ) -> Decision:
+        """The same among the rows low, …, high − 1."""
+        features, regression = self.model.features, memory.regression
+        look = first_within(self.model.spanning, low, high, tally)
+        if look >= 0:
+            return Decision(look, ESTIMATE)
+        self.model.project(tally, memory.model)
+        leader = leader_within(memory.model.rewards, low, high)
+        now = follow_within(features, tally, regression.squares)
+        inverse = regression.squares.square[now, INVERSE]
+        widths_within(features, inverse, low, high, regression.widths)
+        radius = self.scale * self.model.sigma * spread(tally)
+        best = most_promising(memory.model.rewards, regression.widths, radius, low, high)
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
 
 
@@ -152,4 +196,5 @@ GLM_UCB = Kind(
     needs=(LINKED_FEATURES,),
     reference="Filippi, Cappé, Garivier and Szepesvári (2010)",
     fits=shows_one_value,
+    in_contexts=True,
 )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from numpy.random import Generator
 
 from ossb.models.base import Model
+from ossb.models.within import leader_within
 from ossb.policies.arms import overdue, projects
 from ossb.policies.base import Kind
 from ossb.records import record
@@ -38,6 +39,19 @@ class Greedy(NamedTuple):
             return Decision(first, ESTIMATE)
         return Decision(self.model.project(tally, memory.model), EXPLOIT)
 
+    def choose(
+        self, low: int, high: int, tally: Tally, memory: GreedyMemory, rng: Generator
+    ) -> Decision:
+        """The same among the rows low, …, high − 1."""
+        place = 0
+        while self.model.informative(place) >= 0:
+            look = self.model.informative(place)
+            if low <= look < high and tally.plays[look] == 0 and tally.counts[look] == 0:
+                return Decision(look, ESTIMATE)
+            place += 1
+        self.model.project(tally, memory.model)
+        return Decision(leader_within(memory.model.rewards, low, high), EXPLOIT)
+
 
 def build(instance: Any) -> Greedy:
     return Greedy(instance.model())
@@ -50,4 +64,5 @@ GREEDY = Kind(
     needs=(MODEL,),
     reference="folklore",
     fits=projects,
+    in_contexts=True,
 )

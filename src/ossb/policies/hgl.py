@@ -28,6 +28,7 @@ from ossb.errors import InputError
 from ossb.kernels import kernel
 from ossb.models.base import NU, TOP_SHARE, Model
 from ossb.policies.base import Kind
+from ossb.policies.hgl_contexts import HglInContexts, hgl_in_contexts
 from ossb.policies.hgl_implicit import ImplicitHgl, implicit_hgl
 from ossb.records import record
 from ossb.structures.offers import MODEL
@@ -150,7 +151,7 @@ def cheapest(leader: int, look: Any) -> float:
 
 def build(
     instance: Any, horizon_factor: float | None, front: float | None, cautious: bool | None
-) -> Hgl | ImplicitHgl:
+) -> Hgl | HglInContexts | ImplicitHgl:
     usual_factor, usual_front = instance.foresight()
     if horizon_factor is None:
         horizon_factor = usual_factor
@@ -163,6 +164,8 @@ def build(
     if not 0 <= front < math.inf:
         raise InputError("front", "be non-negative", front)
     front = 3.0 * front if cautious else front
+    if instance.has_contexts:
+        return hgl_in_contexts(instance, horizon_factor, front, cautious)
     if instance.n_arms is None:
         return implicit_hgl(instance, horizon_factor, front, cautious)
     return Hgl(instance.model(), horizon_factor, front, cautious)
@@ -172,6 +175,8 @@ def fits(instance: Any) -> str | None:
     """Arms that are not listed are told of item by item."""
     if instance.n_arms is None and instance.feedback == "bandit":
         return "needs its arms listed where only their sum is shown"
+    if instance.has_contexts and instance.kind != "linear":
+        return "is for linear arms where there are contexts"
     unprojected: str | None = instance.unprojected()
     return unprojected
 
@@ -184,4 +189,5 @@ HGL = Kind(
     reference="this package, after Graves and Lai (1997) and Combes et al. (2017)",
     fits=fits,
     switches=("cautious",),
+    in_contexts=True,
 )

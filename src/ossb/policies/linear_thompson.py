@@ -19,6 +19,7 @@ from ossb.fields import choice
 from ossb.graves_lai.linear.algebra import cholesky
 from ossb.models.least_squares import INVERSE, THETA, TOLD, predict
 from ossb.models.spanning import first_look
+from ossb.models.within import first_within, follow_within, predict_within
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
     FlatArms,
@@ -86,7 +87,29 @@ class LinearThompson(NamedTuple):
             return Decision(look, ESTIMATE)
         regression = memory.regression
         leader = regress_on(self.features, tally, regression)
-        squares, d = regression.squares, self.features.shape[0]
+        if not self.draw_parameter(tally, memory, rng):
+            return Decision(leader, EXPLOIT)
+        best = predict(self.features, memory.drawn, regression.rewards)
+        return Decision(best, EXPLOIT if best == leader else EXPLORE)
+
+    def choose(
+        self, low: int, high: int, tally: Tally, memory: ThompsonMemory, rng: Generator
+    ) -> Decision:
+        """The same among the rows low, …, high − 1."""
+        look = first_within(self.first, low, high, tally)
+        if look >= 0:
+            return Decision(look, ESTIMATE)
+        squares, rewards = memory.regression.squares, memory.regression.rewards
+        follow_within(self.features, tally, squares)
+        leader = predict_within(self.features, squares.line[TOLD, THETA], low, high, rewards)
+        if not self.draw_parameter(tally, memory, rng):
+            return Decision(leader, EXPLOIT)
+        best = predict_within(self.features, memory.drawn, low, high, rewards)
+        return Decision(best, EXPLOIT if best == leader else EXPLORE)
+
+    def draw_parameter(self, tally: Tally, memory: ThompsonMemory, rng: Generator) -> bool:
+        """Draw θ̃; False where W has no factor."""
+        squares, d = memory.regression.squares, self.features.shape[0]
         spread = self.sigma
         if self.grows:
             spread *= math.sqrt(0.5 * d * math.log((tally.clock[0] + 1.0) / self.delta))
@@ -96,12 +119,11 @@ class LinearThompson(NamedTuple):
             for k in range(d):
                 memory.factor[i, k] = squares.square[TOLD, INVERSE, i, k]
         if not cholesky(memory.factor, d):
-            return Decision(leader, EXPLOIT)
+            return False
         for i in range(d):
             for k in range(i, d):
                 memory.drawn[k] += memory.factor[i, k] * memory.normals[i]
-        best = predict(self.features, memory.drawn, regression.rewards)
-        return Decision(best, EXPLOIT if best == leader else EXPLORE)
+        return True
 
 
 def build(instance: Instance, scale: str, delta: float, prior: str) -> LinearThompson:
@@ -121,6 +143,7 @@ LINEAR_THOMPSON = Kind(
     needs=(FEATURES,),
     reference="Agrawal and Goyal (2013)",
     fits=shows_one_value,
+    in_contexts=True,
     breaks={
         "level": "the ridge draws rewards to 0; none with prior=flat",
         "features": "the ridge is a length in their coordinates; none with prior=flat",

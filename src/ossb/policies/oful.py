@@ -14,7 +14,8 @@ from typing import NamedTuple
 from numpy.random import Generator
 
 from ossb.errors import InputError
-from ossb.models.least_squares import TOLD
+from ossb.models.least_squares import INVERSE, THETA, TOLD
+from ossb.models.within import follow_within, predict_within, widths_within
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
     Regression,
@@ -61,10 +62,25 @@ class Oful(NamedTuple):
 
     def select(self, tally: Tally, memory: Regression, rng: Generator) -> Decision:
         leader = regress_on(self.features, tally, memory)
+        return self.promising(0, self.features.shape[1], leader, memory)
+
+    def choose(
+        self, low: int, high: int, tally: Tally, memory: Regression, rng: Generator
+    ) -> Decision:
+        """The same among the rows low, …, high − 1."""
+        squares = memory.squares
+        now = follow_within(self.features, tally, squares)
+        theta, inverse = squares.line[TOLD, THETA], squares.square[now, INVERSE]
+        leader = predict_within(self.features, theta, low, high, memory.rewards)
+        widths_within(self.features, inverse, low, high, memory.widths)
+        return self.promising(low, high, leader, memory)
+
+    def promising(self, low: int, high: int, leader: int, memory: Regression) -> Decision:
+        """The row of the largest index."""
         volume = memory.squares.log_det[TOLD]
         radius = self.sigma * math.sqrt(2.0 * math.log(1.0 / self.delta) + volume) + self.norm
         best, index = leader, -math.inf
-        for x in range(memory.rewards.shape[0]):
+        for x in range(low, high):
             value = memory.rewards[x] + radius * math.sqrt(memory.widths[x])
             if value > index:
                 best, index = x, value
@@ -82,6 +98,7 @@ OFUL = Kind(
     needs=(FEATURES,),
     reference="Abbasi-Yadkori, Pál and Szepesvári (2011)",
     fits=shows_one_value,
+    in_contexts=True,
     breaks={
         "units": "norm, the bound on the length of the parameter, has the unit of rewards",
         "level": "the ridge draws rewards to 0",

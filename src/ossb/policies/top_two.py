@@ -27,6 +27,7 @@ from numpy.random import Generator
 from ossb.errors import InputError
 from ossb.fields import is_whole
 from ossb.models.rivals import Contest, Rivals, rivals_of
+from ossb.models.within import first_within
 from ossb.policies.arms import lists_arms
 from ossb.policies.base import Kind
 from ossb.records import Ints, record
@@ -77,7 +78,7 @@ class TopTwo(NamedTuple):
         return TopTwoMemory(self.model.start(), np.zeros(n), np.zeros(n), np.ones(n), begun)
 
     def select(self, tally: Tally, memory: TopTwoMemory, rng: Generator) -> Decision:
-        targets, shares, contest = memory.targets, memory.shares, memory.contest
+        targets, contest = memory.targets, memory.contest
         first = self.model.unseen(tally)
         if first >= 0:
             targets[first] += 1.0
@@ -87,27 +88,59 @@ class TopTwo(NamedTuple):
             for x in range(targets.shape[0]):
                 targets[x] = float(tally.plays[x])
         leader = self.model.rank(self.epsilon, tally, contest)
-        self.price_rounds(leader, memory)
+        n_arms = targets.shape[0]
+        self.price_rounds(0, n_arms, leader, memory)
         rival = self.model.challenge(leader, self.epsilon, memory.prices, tally, contest)
         if rival < 0:  # nothing stands against the leader
             targets[leader] += 1.0
             return Decision(leader, EXPLOIT)
-        self.share_rounds(tally, memory)
+        return self.track_shares(0, n_arms, leader, tally, memory)
+
+    def choose(
+        self, low: int, high: int, tally: Tally, memory: TopTwoMemory, rng: Generator
+    ) -> Decision:
+        """The same among the rows low, …, high − 1, one of which leads them."""
+        targets, contest = memory.targets, memory.contest
+        rivals: Any = self.model
+        first = first_within(rivals.spanning, low, high, tally)
+        if first >= 0:
+            targets[first] += 1.0
+            return Decision(first, ESTIMATE)
+        leader = rivals.rank_within(low, high, self.epsilon, tally, contest)
+        self.price_rounds(low, high, leader, memory)
+        rival, least = -1, math.inf
+        for j in range(low, high):
+            if contest.ratios[j] < math.inf:
+                value = contest.ratios[j] + math.log(max(contest.masses[j], 1.0))
+                if value < least:
+                    rival, least = j, value
+        if rival < 0:
+            targets[leader] += 1.0
+            return Decision(leader, EXPLOIT)
+        rivals.oppose(rival, leader, self.epsilon, tally, contest)
+        return self.track_shares(low, high, leader, tally, memory)
+
+    def track_shares(
+        self, low: int, high: int, leader: int, tally: Tally, memory: TopTwoMemory
+    ) -> Decision:
+        """The arm most behind its summed shares, those of this round included."""
+        targets, shares = memory.targets, memory.shares
+        self.share_rounds(low, high, tally, memory)
         best, behind = leader, -math.inf
-        for x in range(targets.shape[0]):
+        for x in range(low, high):
             if shares[x] > 0.0:
                 targets[x] += shares[x]
                 if targets[x] - tally.plays[x] > behind:
                     best, behind = x, targets[x] - tally.plays[x]
         if behind == -math.inf:  # nothing tells them apart, as before anything is told
-            best = self.least_played(leader, tally)
+            best = self.least_within(low, high, leader, tally)
             targets[best] += 1.0
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
 
-    def least_played(self, leader: int, tally: Tally) -> int:
+    def least_within(self, low: int, high: int, leader: int, tally: Tally) -> int:
         """The arm played least of those that show something; the leader where none does."""
         least = leader
-        for x in range(self.starts.shape[0] - 1):
+        for x in range(low, high):
             if self.starts[x] == self.starts[x + 1]:
                 continue
             silent = self.starts[least] == self.starts[least + 1]
@@ -115,29 +148,29 @@ class TopTwo(NamedTuple):
                 least = x
         return least
 
-    def price_rounds(self, leader: int, memory: TopTwoMemory) -> None:
+    def price_rounds(self, low: int, high: int, leader: int, memory: TopTwoMemory) -> None:
         """What a play of each arm costs, by the estimate."""
         prices, rewards, largest = memory.prices, memory.contest.rewards, 0.0
         if self.cost == SAMPLES:
             return
-        for x in range(prices.shape[0]):
+        for x in range(low, high):
             largest = max(largest, rewards[leader] - rewards[x])
         extra = self.extra if self.cost == MIXED else LEAST_SHARE * largest
-        for x in range(prices.shape[0]):
+        for x in range(low, high):
             prices[x] = 1.0
             if largest > 0.0:
                 prices[x] = (max(rewards[leader] - rewards[x], 0.0) + extra) / largest
 
-    def share_rounds(self, tally: Tally, memory: TopTwoMemory) -> None:
+    def share_rounds(self, low: int, high: int, tally: Tally, memory: TopTwoMemory) -> None:
         """The share of the round that is due to each arm; all 0 where nothing tells them apart."""
         shares, total = memory.shares, 0.0
-        for x in range(shares.shape[0]):
+        for x in range(low, high):
             told = 0.0
             for place in range(self.starts[x], self.starts[x + 1]):
                 told += memory.contest.news[self.shown[place]]
             shares[x] = (tally.plays[x] + 1.0) * told / memory.prices[x]
             total += shares[x]
-        for x in range(shares.shape[0]):
+        for x in range(low, high):
             shares[x] = shares[x] / total if 0.0 < total < math.inf else 0.0
 
 
@@ -169,6 +202,8 @@ def read_cost(cost: Any) -> tuple[int, float]:
 
 def fits(instance: Instance) -> str | None:
     """Arms have to be listed, and alternatives to be at hand."""
+    if instance.has_contexts and getattr(instance, "observes", "index") != "index":
+        return "is for linear arms where there are contexts"
     listed = lists_arms(instance)
     if (
         listed is not None or instance.kind == "unimodal"
@@ -186,4 +221,5 @@ TOP_TWO = Kind(
     fits=fits,
     remembers=True,
     mixed=("cost",),
+    in_contexts=True,
 )

@@ -19,6 +19,11 @@ def noise_stream(seed: int, instance: str, trial: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(key("noise", seed, instance, trial)))
 
 
+def context_stream(seed: int, instance: str, trial: int) -> np.random.Generator:
+    """The stream of who comes: the same for every policy."""
+    return np.random.Generator(np.random.PCG64(key("context", seed, instance, trial)))
+
+
 def policy_stream(seed: int, instance: str, policy: str, trial: int) -> np.random.Generator:
     """A policy's own stream."""
     return np.random.Generator(np.random.PCG64(key("policy", seed, instance, policy, trial)))

@@ -11,15 +11,17 @@ import numpy as np
 from ossb.errors import InputError, OssbError, PolicyError
 from ossb.fields import integer
 from ossb.kernels import Kernel, compiler_says
+from ossb.policies.base import by_itself
 from ossb.policies.checked import Checked, failed, fresh_memory, within
 from ossb.policies.plain import Plain
 from ossb.records import can_compile
 from ossb.simulation.chosen import Chosen, chosen_of
+from ossb.simulation.contexts import Stream, Visits, run_in_contexts, stream_of
 from ossb.simulation.environment import Environment, environment_of
 from ossb.simulation.implicit import mean_plays, run_implicit
 from ossb.simulation.plain import run_plain
 from ossb.simulation.result import Limit, PolicyResult, SimulationResult, Stops
-from ossb.simulation.seeds import instance_key, noise_stream, policy_stream
+from ossb.simulation.seeds import context_stream, instance_key, noise_stream, policy_stream
 from ossb.simulation.stops import Ending, Stop, Witness, run_until, stop_of
 from ossb.simulation.trial import Course, Late, run_late_trial, run_trial
 from ossb.structures.base import bound
@@ -70,6 +72,7 @@ def simulate(
     delay: int = 0,
     until: float | None = None,
     epsilon: float = 0.0,
+    contexts: Sequence[Any] | None = None,
     compiled: bool = True,
     progress: Progress | None = None,
     announce: Callable[[str], None] | None = None,
@@ -93,6 +96,9 @@ def simulate(
     until, epsilon
         Where ``until`` is given, each trial ends when its leader is within ``epsilon`` of the best
         arm with confidence 1 − ``until``, or at the horizon; its regret is that paid until then.
+    contexts
+        Who comes, by number or name, round by round and again from the start at the end; by
+        default contexts are drawn by their weights, the same for every policy.
     compiled
         Compile the loop; otherwise run the same code interpreted.
     progress, announce
@@ -103,6 +109,7 @@ def simulate(
     workers = integer(workers, "workers", least=1)
     timing = Timing(integer(batch, "batch", least=1), integer(delay, "delay"))
     end = None if until is None else stop_of(instance, until, epsilon)
+    stream = stream_of(instance, contexts)
     chosen = chosen_of(policies)
     made = [one.made(instance) for one in chosen]
     if instance.n_arms is None:
@@ -115,8 +122,8 @@ def simulate(
         name, seconds = one.name, 0.0
         if compiled:
             message = f"compiling {name} for {instance.kind} structures (once)"
-            seconds = _warm(record, name, environment, timing, partial(say, message), end)
-        key = instance_key(instance.to_dict())
+            seconds = _warm(record, name, environment, timing, partial(say, message), end, stream)
+        key = instance_key(by_itself(instance).to_dict())
         label = one.stream()
 
         def play(
@@ -137,6 +144,7 @@ def simulate(
                 None if progress is None else lambda n: progress(label, n),
                 title or label,
                 end,
+                None if stream is None else (stream, context_stream(seed, key, trial)),
             )
 
         outcomes = _in_parallel(play, trials, workers if compiled else 1)
@@ -231,6 +239,7 @@ def run(
     progress: Callable[[int], None] | None = None,
     name: str | None = None,
     end: Stop | None = None,
+    who: tuple[Stream, np.random.Generator] | None = None,
 ) -> Outcome:
     """Play one trial up to the last checkpoint, or to its stop.
 
@@ -238,9 +247,13 @@ def run(
     ----------
     name
         What errors call the policy; its class by default.
+    who
+        Where contexts come from, and their random stream.
     """
     name = type(record).__name__ if name is None else name
     tally = empty_tally(environment.means.size, environment.gaps.size)
+    if who is not None and not hasattr(record, "choose"):
+        raise InputError("policy", f"play arms in contexts, by a method `choose`: {name} does not")
     if isinstance(record, Plain):
         if end is not None:
             must = "be left out: what has `select` and `update` alone is told of no stop"
@@ -275,6 +288,7 @@ def run(
             compiled,
             name,
             ending,
+            None if who is None else who[0].visits(start, stop, who[1]),
         )
         if progress is not None:
             progress(stop - start)
@@ -320,9 +334,23 @@ def play(
     compiled: bool,
     name: str,
     ending: tuple[Any, Ending] | None = None,
+    visits: Visits | None = None,
 ) -> None:
     """Play some rounds of a trial, compiled or interpreted; ``PolicyError`` at a wrong decision."""
-    rest = (environment, tally, memory, course, late, start, stop, rng, noise, timing, ending)
+    rest = (
+        environment,
+        tally,
+        memory,
+        course,
+        late,
+        start,
+        stop,
+        rng,
+        noise,
+        timing,
+        ending,
+        visits,
+    )
     fault = None
     if compiled and can_compile(record) and (ending is None or can_compile(ending[0])):
         loop, arguments = _call(record, *rest)
@@ -338,6 +366,7 @@ def play(
             raise failed(fault, name, tally) from fault
     loop, arguments = _call(Checked(record, name), *rest)
     loop(*arguments)  # says more than a compiler does of a decision of a wrong type
+    refuse(course, tally, name)
     if fault is not None:
         raise PolicyError(name, start, f"`select` cannot be compiled: {said}") from fault
 
@@ -347,6 +376,7 @@ def refuse(course: Course, tally: Tally, name: str) -> None:
     t, arm, phase = course.refused.tolist()
     if t:
         within(Decision(arm, phase), tally.plays.size, name, t)
+        raise PolicyError(name, t, f"`arm` must be one of the present context, got {arm}")
 
 
 def _call(
@@ -362,8 +392,12 @@ def _call(
     noise: np.random.Generator,
     timing: Timing,
     ending: tuple[Any, Ending] | None = None,
+    visits: Visits | None = None,
 ) -> tuple[Kernel[..., None], tuple[Any, ...]]:
     """The loop that fits the timing and the end, and its arguments."""
+    if visits is not None:
+        some = (record, environment, visits, tally, memory, course, late)
+        return run_in_contexts, (*some, timing.batch, timing.delay, start, stop, rng, noise)
     head = (record, environment, tally, memory, course)
     if ending is not None:
         return run_until, (
@@ -406,6 +440,7 @@ def _warm(
     timing: Timing,
     announce: Callable[[], None],
     end: Stop | None = None,
+    stream: Stream | None = None,
 ) -> float:
     """Compile, or load from the cache, before anything is timed; a compilation is announced."""
     if not can_compile(record) or not (end is None or can_compile(end.rivals)):
@@ -416,8 +451,9 @@ def _warm(
     course, late = new_course(np.ones(1, np.int64)), new_late(environment, timing)
     memory = fresh_memory(record, name)
     ending = None if end is None else (end.rivals, end.ending())
+    visits = None if stream is None else stream.visits(1, 1, rng)
     loop, arguments = _call(
-        record, environment, tally, memory, course, late, 1, 1, rng, rng, timing, ending
+        record, environment, tally, memory, course, late, 1, 1, rng, rng, timing, ending, visits
     )
     try:
         if not loop.is_compiled(*arguments):

@@ -78,7 +78,7 @@ def stop_of(
     epsilon = readable_epsilon(epsilon)
     if instance.n_arms is None:
         raise InputError(field, "be left out: the arms of this set are not listed")
-    if hasattr(instance, "layout"):
+    if instance.has_contexts:
         must = "be left out: arms in contexts have a best one each, and no one stop"
         raise InputError(field, must)
     model = instance.model() if hasattr(instance, "model") else None

@@ -40,6 +40,7 @@ class Instance(Roster):
     parameter: ClassVar[str]  # the key of the true parameter
     observations: ClassVar[tuple[str, ...]]  # families that fit
     offers: ClassVar[tuple[str, ...]] = ()  # what policies may need, see ``structures.offers``
+    has_contexts: ClassVar[bool] = False  # whether who asks decides which arms there are
     witnessed: ClassVar[bool] = True  # False where confusing parameters rest on a user's word
     reference: ClassVar[str]
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 class InContext(ListedArms):
     """Arms in contexts; ``arms`` holds the rows of all of them, context after context."""
 
+    has_contexts: ClassVar[bool] = True
     plain: ClassVar[Any]  # the structure of a context by itself
     can_restrict: ClassVar[bool] = False
     can_grow: ClassVar[bool] = False

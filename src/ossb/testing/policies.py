@@ -18,6 +18,7 @@ from ossb.policies import POLICIES
 from ossb.policies.base import Kind, make, refusal
 from ossb.policies.checked import Checked, fresh_memory
 from ossb.records import can_compile, method_names
+from ossb.simulation.contexts import Visits
 from ossb.simulation.environment import environment_of
 from ossb.simulation.simulate import Timing, new_course, new_late, play
 from ossb.structures.base import Instance
@@ -117,7 +118,7 @@ def compiled_is_interpreted_late(maker: Maker, instance: Any, rounds: int) -> No
 
 def select_leaves_the_tally(maker: Maker, instance: Any, rounds: int) -> None:
     """No decision changes the tally, while observations are on their way either."""
-    record = maker(instance)
+    record = _playing(maker(instance), instance)
     for tally, memory, rng in _rounds(record, instance, rounds, untold=3):
         before = copy.deepcopy(tally)
         record.select(tally, memory, rng)
@@ -130,7 +131,7 @@ def decisions_are_possible(maker: Maker, instance: Any, rounds: int) -> None:
 
     Told at once, told late, and with nothing told at all.
     """
-    record = maker(instance)
+    record = _playing(maker(instance), instance)
     checked = Checked(record, type(record).__name__)
     for untold in (0, 3, 1):
         for tally, memory, rng in _rounds(record, instance, rounds, untold):
@@ -139,8 +140,8 @@ def decisions_are_possible(maker: Maker, instance: Any, rounds: int) -> None:
 
 def the_same_again(maker: Maker, instance: Any, rounds: int) -> None:
     """Decisions follow from tally, memory and random stream alone, not from what else happened."""
-    first = _decisions(maker(instance), instance, rounds)
-    record = maker(instance)
+    first = _decisions(_playing(maker(instance), instance), instance, rounds)
+    record = _playing(maker(instance), instance)
     once, twice = (_decisions(record, instance, rounds) for _ in range(2))
     assert first == once, f"two trials with the same seeds differ: {first}, {once}"
     assert once == twice, f"a second trial of one policy differs from its first: {once}, {twice}"
@@ -151,7 +152,7 @@ def memory_can_be_saved(maker: Maker, instance: Any, rounds: int) -> None:
 
     Campaigns save memories so, and restore them around a policy that was made anew.
     """
-    record = maker(instance)
+    record = _playing(maker(instance), instance)
     memory = fresh_memory(record, type(record).__name__)
     try:
         list(leaves(memory))
@@ -162,7 +163,7 @@ def memory_can_be_saved(maker: Maker, instance: Any, rounds: int) -> None:
     taken = []
     for t in range(rounds):
         if t == min(WARM_UP, rounds // 2):
-            record = maker(instance)
+            record = _playing(maker(instance), instance)
             arrays = [leaf.copy() for leaf in leaves(memory)]
             memory = rebuilt(record.start(), arrays)
             assert memory is not None, "a fresh memory has arrays of other shapes than a used one"
@@ -203,6 +204,32 @@ def _refused(kind: Kind, instance: Instance, parameters: Mapping[str, Any]) -> I
     except InputError as error:
         return error
     return None
+
+
+class InTurn:
+    """A policy on arms in contexts that come in turn."""
+
+    def __init__(self, record: Any, instance: Any) -> None:
+        self.record, self.layout = record, instance.layout
+
+    def start(self) -> Any:
+        return self.record.start()
+
+    def select(self, tally: Tally, memory: Any, rng: np.random.Generator) -> Any:
+        """The decision in the context whose turn it is: every round before was in some phase."""
+        rows = self.layout.rows(int(tally.phases.sum()) % self.layout.n_contexts)
+        decision = self.record.choose(rows.start, rows.stop, tally, memory, rng)
+        assert decision.arm in rows, f"arm {decision.arm} is not of the present context: {rows}"
+        return decision
+
+
+def _playing(record: Any, instance: Any) -> Any:
+    """A policy as the contracts play it."""
+    return InTurn(record, instance) if _has_several(instance) else record
+
+
+def _has_several(instance: Any) -> bool:
+    return bool(instance.has_contexts) and instance.layout.n_contexts > 1
 
 
 def _called(name: str, parameters: Mapping[str, Any]) -> str:
@@ -266,7 +293,11 @@ def _trial(
     late, name = new_late(environment, timing), type(record).__name__
     rng, noise = np.random.default_rng(8), np.random.default_rng(9)
     world = (record, environment, tally, memory, course, late)
-    play(*world, 1, rounds + 1, rng, noise, timing, compiled, name)
+    visits = None
+    if _has_several(instance):
+        order = np.arange(rounds) % instance.layout.n_contexts
+        visits = Visits(instance.layout.starts.astype(np.int64), order)
+    play(*world, 1, rounds + 1, rng, noise, timing, compiled, name, None, visits)
     return [*tally, *leaves(memory), *course, rng.random(1), noise.random(1)]
 
 

@@ -33,6 +33,7 @@ from ossb.models.least_squares import (
 from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Contest, least_ruled_out
 from ossb.models.rivals.mixture import PSEUDO
 from ossb.models.spanning import first_look
+from ossb.models.within import follow_within, predict_within, widths_within
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 
@@ -152,6 +153,28 @@ class LinearRivals(NamedTuple):
         if rival >= 0:
             self.oppose(rival, leader, epsilon, tally, memory)
         return rival
+
+    def rank_within(
+        self, low: int, high: int, epsilon: float, tally: Tally, memory: Contest
+    ) -> int:
+        """The same among the rows low, …, high − 1, one of which leads them."""
+        space, rewards, features = memory.space, memory.rewards, self.features
+        squares, leverage, across = space.squares, space.arm[IMAGE], space.arm[ACROSS]
+        follow_within(features, tally, squares)
+        inverse = squares.square[TOLD, INVERSE]
+        leader = predict_within(features, squares.line[TOLD, THETA], low, high, rewards)
+        widths_within(features, inverse, low, high, leverage)
+        image_of(inverse, features, leader, space.line[IMAGE])
+        predict_within(features, space.line[IMAGE], low, high, across)
+        apart = epsilon if self.identity else 0.0
+        scale = 0.5 / (self.sigma * self.sigma)
+        for x in range(low, high):
+            spread = leverage[x] + leverage[leader] - 2.0 * across[x]
+            gap = rewards[leader] - rewards[x] + apart
+            memory.ratios[x] = scale * gap * gap / spread if spread > 0.0 else math.inf
+            memory.masses[x] = 1.0 / max(leverage[x], TINY)
+        memory.ratios[leader] = math.inf
+        return leader
 
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
