@@ -1,5 +1,7 @@
 """A policy in memory: the same decisions as everywhere else, and nothing learnt from bad input."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -36,6 +38,15 @@ def test_compiled_steps_decide_the_same():
         played(Learner(instance, "ucb1", compiled=compiled), 60) for compiled in (False, True)
     )
     assert plain == compiled
+
+
+def test_a_copy_learns_by_itself():
+    learner = Learner(next(iter(INSTANCES.values())), "hgl")
+    played(learner, 20)
+    other, before = copy.deepcopy(learner), learner.tally.counts.tolist()
+    assert played(other, 10) == played(copy.deepcopy(learner), 10)
+    assert learner.tally.counts.tolist() == before
+    assert other.tally.clock[0] == 30
 
 
 def test_what_was_not_asked_for_counts_and_has_no_phase():

@@ -11,11 +11,13 @@ from ossb.campaigns import Campaign
 from ossb.campaigns import compile as compile_module
 from ossb.campaigns import player as player_module
 from ossb.campaigns.arrays import apply, changes, leaves, packed, rebuilt, unpacked
-from ossb.campaigns.player import Player, choose
+from ossb.campaigns.player import Player, choose, draws
 from ossb.campaigns.snapshots import fingerprint
 from ossb.graves_lai.generic import minimise as programs
 from ossb.graves_lai.generic.interior_point import solve_batch
 from ossb.instances import from_dict
+from ossb.policies import POLICIES
+from ossb.policies.base import refusal
 from ossb.quick import Quick
 from ossb.tally import empty_tally
 
@@ -114,9 +116,7 @@ def test_campaigns_of_one_process_compile_one_after_the_other(monkeypatch, clock
 def test_the_compiling_process_compiles():
     compile_module.main(json.dumps({"instance": INSTANCE, "policy": {"name": "hgl"}}))
     player = Player(from_dict(INSTANCE), {"name": "hgl"})
-    rng = np.random.Generator(np.random.PCG64(0))
-    memory = player.bind(player.start())
-    assert choose.is_compiled(player.policy, empty_tally(3, 3), memory, rng)
+    assert choose.is_compiled(*player._first_step())
 
 
 POLYTOPE = {"structure": "polytope", "observation": "bernoulli", "A": [[1, 1, 1]], "b": [2.2]}
@@ -184,3 +184,45 @@ def test_scratch_is_not_saved():
     memory = rebuilt(template, [np.ones(2), np.ones(1)])
     assert memory[1].rough is template[1].rough
     assert memory[2][0] == 1.0
+
+
+def test_a_generator_is_handed_to_compiled_code_that_names_it_alone():
+    """It takes longer to hand over than most steps; who draws is seen from the code."""
+    instance = from_dict({"structure": "classical", "observation": "bernoulli", "n_arms": 3})
+    drawing = {}
+    for name, kind in POLICIES.items():
+        if refusal(kind, instance) is None:
+            drawing[name] = draws(Player(instance, {"name": name}).policy)
+    assert {name for name, does in drawing.items() if does} >= {"thompson", "mints"}
+    assert not any(drawing[name] for name in ("hgl", "ossb", "ucb1", "kl-ucb", "top-two"))
+    for name, does in drawing.items():
+        rng, given = np.random.default_rng(0), []
+        player = Player(instance, {"name": name})
+        tally = empty_tally(3, 3)
+        for leaf in (tally.counts, tally.plays):
+            leaf[:] = 4
+        tally.means[:], tally.clock[0] = [0.2, 0.5, 0.6], 12
+        memory = player.bind(player.start())
+        for _ in range(9):
+            before = rng.bit_generator.state
+            player.select(tally, memory, rng)
+            given.append(rng.bit_generator.state != before)
+        assert does or not any(given), name
+
+
+class Handed(NamedTuple):
+    """Draws in a function of its own."""
+
+    def select(self, tally, memory, chance):
+        return (lambda: chance)()
+
+
+class Kept(NamedTuple):
+    def select(self, tally, memory, chance):
+        return tally
+
+
+def test_names_of_generators_do_not_matter():
+    assert draws(Handed())
+    assert not draws(Kept())
+    assert draws(object())

@@ -18,6 +18,8 @@ from ossb.structures.base import Instance
 from ossb.tally import Decision, Tally, decide, empty_tally, observe
 from ossb.words import counted
 
+UNASKED = Decision(-1, 0)
+
 
 class Learner:
     """A policy at play on the listed arms of an instance.
@@ -50,9 +52,22 @@ class Learner:
         self._rng = np.random.default_rng(integer(seed, "seed"))
         self._compiled = compiled
         self.retired: set[int] = set()
-        self._last = Decision(-1, 0)
+        self._last = UNASKED
         self._settle()
-        self.tally = self._fresh_tally()
+        self._begin()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in vars(self).items() if key != "_books"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state
+        self._books = _quick(self.tally)
+
+    def _begin(self) -> None:
+        """With nothing known."""
+        n_components = 1 + max(max(shown, default=-1) for shown in self.shown)
+        self.tally = empty_tally(n_components, len(self.shown))
+        self._books = _quick(self.tally)
 
     def _settle(self) -> None:
         """Make the policy anew: of the arms as they are now, with a fresh memory."""
@@ -62,10 +77,6 @@ class Learner:
         self._memory = self._player.bind(self._player.start())
         self.shown: list[list[int]] = self.instance.showing()
         self._family = self.instance.observed_family
-
-    def _fresh_tally(self) -> Tally:
-        n_components = 1 + max(max(shown, default=-1) for shown in self.shown)
-        return empty_tally(n_components, len(self.shown))
 
     @property
     def one_reward_each(self) -> bool:
@@ -93,32 +104,31 @@ class Learner:
         shown = self.shown[place]
         if len(values) != len(shown):
             raise InputError("observation", f"hold {counted(len(shown), 'number')}", list(values))
-        family = self._family
-        read = [number(value, "observation") for value in values]
-        for value in read:
-            if not family.covers(value):
+        family, books = self._family, self._books
+        for value in values:
+            if not family.covers(number(value, "observation")):
                 kind = self.instance.observation
                 raise InputError("observation", f"be a possible {kind} observation", value)
         if self._last.arm == place:  # a play that nobody asked for has no phase
-            decide(self.tally, self._last)
+            decide.function(books, self._last)
         else:
-            self.tally.plays[place] += 1
-        self._last = Decision(-1, 0)
-        for component, value in zip(shown, read, strict=True):
-            observe(self.tally, component, value)
-        self.tally.clock[0] += 1
+            books.plays[place] += 1
+        self._last = UNASKED
+        for place, component in enumerate(shown):
+            observe.function(books, component, float(values[place]))
+        books.clock[0] += 1
 
     def forget(self) -> None:
         """Start again, with nothing learnt."""
         self._settle()
-        self.tally = self._fresh_tally()
+        self._begin()
 
     def add(self, **keys: Any) -> int:
         """Add an arm; what it brings depends on the structure, see ``ossb.campaigns.rosters``."""
         old, before = self.instance, self.tally
         self.instance = extended(old, keys)
         self._settle()
-        self.tally = self._fresh_tally()
+        self._begin()
         moved = old.moves(self.instance)
         for name, places in (("plays", moved["arms"]), ("counts", moved["components"])):
             getattr(self.tally, name)[places] = getattr(before, name)
@@ -153,3 +163,8 @@ class Learner:
         if place >= len(self.shown):
             raise InputError("arm", f"be below {len(self.shown)}", place)
         return place
+
+
+def _quick(tally: Tally) -> Any:
+    """A tally whose numbers Python reads and writes without numpy, in a third of the time."""
+    return Tally(*(memoryview(leaf) for leaf in tally))  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ It runs interpreted, which needs no compiler; where that is slow, the same code 
 another process into the cache and taken from there.  Both decide the same, bit for bit.
 """
 
+import dis
 import json
 import subprocess
 import sys
@@ -37,7 +38,7 @@ COMPILER = threading.Lock()  # one at a time: a service that starts again may wa
 
 
 @kernel
-def choose(policy: Any, tally: Tally, memory: Any, rng: Generator) -> Decision:
+def choose(policy: Any, tally: Tally, memory: Any, rng: Generator | None) -> Decision:
     """The policy's decision."""
     return policy.select(tally, memory, rng)
 
@@ -74,6 +75,7 @@ class Player:
         self._name = str(chosen["name"])
         self._template = fresh_memory(self.policy, self._name)
         self._compiles = can_compile(self.policy)
+        self._draws = draws(self.policy)
         self._step: Any = choose
         self._entry: Any = choose  # the same, of known types
         self._stops: tuple[Any, list[deadlines.Stop]] = (None, [])
@@ -126,11 +128,12 @@ class Player:
         started = time.perf_counter() if interpreted else 0.0
         try:
             if not interpreted:
+                drawn = rng if self._draws else None
                 if not deadlines.is_limited():
-                    decision = self._entry(self.policy, seen, memory, rng)
+                    decision = self._entry(self.policy, seen, memory, drawn)
                 else:
                     with deadlines.stopping(self._stops_of(memory)):
-                        decision = self._entry(self.policy, seen, memory, rng)
+                        decision = self._entry(self.policy, seen, memory, drawn)
             else:
                 decision = self.policy.select(seen, memory, rng)
         except OutOfTime:
@@ -178,7 +181,8 @@ class Player:
             self._compiling.start()
 
     def _rehearse(self) -> None:
-        policy, tally, memory, rng = self._first_step()
+        policy, tally, memory, _ = self._first_step()
+        rng = np.random.Generator(np.random.PCG64(0))
         tally.counts[:] = tally.plays[:] = REHEARSED
         tally.clock[0] = int(tally.plays.sum())
         sign = self.instance.observed_sign
@@ -252,12 +256,26 @@ class Player:
         self._entry = step.overloads[choose.signature(*first)].entry_point
         self._step = step
 
-    def _first_step(self) -> tuple[Any, Tally, Any, Generator]:
-        """Arguments of a step before anything is known."""
+    def _first_step(self) -> tuple[Any, Tally, Any, Generator | None]:
+        """Arguments of a compiled step before anything is known."""
         reveals = self.instance.showing()
         tally = empty_tally(self.instance.component_count(), len(reveals))
-        rng = np.random.Generator(np.random.PCG64(0))
+        rng = np.random.Generator(np.random.PCG64(0)) if self._draws else None
         return self.policy, tally, self.bind(self.start()), rng
+
+
+def draws(policy: Any) -> bool:
+    """Whether a policy's ``select`` names its generator anywhere.
+
+    Compiled code is not handed one otherwise: that takes longer than many a step.
+    """
+    select = getattr(type(policy), "select", None)
+    code = getattr(getattr(select, "function", select), "__code__", None)
+    if code is None or code.co_argcount != 4:  # itself, tally, memory and the generator
+        return True
+    name = code.co_varnames[3]
+    named = (instruction.argval for instruction in dis.get_instructions(code))
+    return name in code.co_cellvars or name in named
 
 
 def compile_aside(instance: dict[str, Any], chosen: dict[str, Any]) -> None:
