@@ -32,6 +32,16 @@ with Client("URL") as client:
             continue
         raise SystemExit(f"no {expected.__name__}")
 """
+CORE = """
+import ossb
+
+arms = ossb.Classical(observation="bernoulli", theta=[0.2, 0.5])
+assert ossb.bound(arms).status == "certified"
+assert ossb.simulate(arms, ["hgl"], horizon=50, trials=2, seed=1, compiled=False).policies
+campaign = ossb.Campaign.open("memory://", "core", instance={**arms.to_dict(), "note": "core"})
+(decision,) = campaign.ask()
+campaign.tell(decision.id, 1)
+"""
 SHIPPED = ("LICENSE", "README.md", "CHANGELOG.md", "tests/conftest.py", ".ci/run")
 
 
@@ -112,6 +122,17 @@ def try_client(wheel: Path, service: Path, folder: Path) -> None:
         server.wait(30)
 
 
+def try_core(programs: Path, folder: Path) -> None:
+    """What is installed without extras bounds, simulates and decides, and names what is missing."""
+    run([programs / "python", "-I", "-W", "error", "-c", CORE], folder)
+    for words, extra in ((("run", "figure1"), "experiments"), (("serve",), "service")):
+        done = subprocess.run(
+            [programs / "ossb", *words], cwd=folder, check=False, capture_output=True, text=True
+        )
+        if done.returncode != 2 or f'pip install "ossb[{extra}]"' not in done.stderr:
+            sys.exit(f"ossb {' '.join(words)} without extras: {done.returncode}, {done.stderr}")
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
@@ -121,9 +142,11 @@ def main() -> None:
         venv.create(folder / "clean", with_pip=True)
         programs = folder / "clean" / ("Scripts" if os.name == "nt" else "bin")
         pinned = ["--quiet", "--constraint", ROOT / "constraints.txt"]
-        for words in commands("pip"):
+        for count, words in enumerate(commands("pip")):
             wanted = [re.sub(r"^\.", str(wheel), word) for word in words[2:]]
             run([programs / "pip", "install", *pinned, *wanted], folder)
+            if count == 0:
+                try_core(programs, folder)
         print("the quick start")
         work = folder / "work"
         work.mkdir()

@@ -170,7 +170,7 @@ def test_a_scheduler_that_is_not_there(tmp_path, monkeypatch):
         run(experiment(), tmp_path / "out", scheduler="nonsense")
     assert not (tmp_path / "out").exists()
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match="`scheduler` must have Dask installed"):
+    with pytest.raises(InputError, match="`scheduler` must have distributed installed"):
         workers_for(1, "tcp://127.0.0.1:1")
 
 

@@ -1,13 +1,18 @@
 """Files of data from before a campaign, CSV or Parquet: an arm and an observation in each row."""
 
+import csv
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ossb.errors import InputError
+from ossb.extras import load
+from ossb.words import counted
 
 Row = tuple[Any, Any]  # arm, observation
+COLUMNS = ("arm", "observation")
 
 
 def read_rows(path: str | Path) -> list[Row]:
@@ -16,14 +21,9 @@ def read_rows(path: str | Path) -> list[Row]:
     An arm is a name, a number, or, in quotes, a list such as ``[0, 2]``: which of them is for the
     campaign to say, so numbers come as they are written.  So may an observation be a list.
     """
-    table = _table(path)
-    for column in ("arm", "observation"):
-        if column not in table.columns:
-            raise InputError("file", f"have a column {column!r}", ", ".join(table.columns))
-    return [
-        (str(arm) if isinstance(arm, int | float) else arm, entry(observation))
-        for arm, observation in table.select("arm", "observation").iter_rows()
-    ]
+    if Path(path).suffix == ".parquet":
+        return _parquet(path)
+    return _csv(path)
 
 
 def entry(value: Any) -> Any:
@@ -36,16 +36,54 @@ def entry(value: Any) -> Any:
         return value
 
 
-def _table(path: str | Path) -> Any:
-    import polars
-
+def _csv(path: str | Path) -> list[Row]:
     try:
-        if Path(path).suffix == ".parquet":
-            return polars.read_parquet(path)
-        source = sys.stdin.read().encode() if str(path) == "-" else Path(path)
-        # names such as 15.90 and 007 would not survive being read as numbers
-        names = {"arm": polars.String}
-        return polars.read_csv(source, infer_schema_length=None, schema_overrides=names)
+        if str(path) == "-":
+            return _read(sys.stdin)
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            return _read(file)
+    except (OSError, ValueError, csv.Error) as error:
+        if isinstance(error, InputError):
+            raise
+        raise _unreadable(path, error) from None
+
+
+def _read(file: TextIO) -> list[Row]:
+    reader = csv.reader(file, strict=True)
+    columns = next(reader, [])
+    places = [_place(column, columns) for column in COLUMNS]
+    rows = []
+    for row in reader:
+        if not row:
+            continue  # an empty line
+        if len(row) != len(columns):
+            said = f"{counted(len(row), 'cell')} in line {reader.line_num}"
+            raise InputError("file", f"have {len(columns)} cells in every line", said)
+        arm, observation = (row[place] for place in places)
+        rows.append((arm or None, entry(observation or None)))
+    return rows
+
+
+def _parquet(path: str | Path) -> list[Row]:
+    polars = load("polars", "file")
+    try:
+        table = polars.read_parquet(path)
     except (OSError, ValueError, polars.exceptions.PolarsError) as error:
-        line = " ".join(str(error).split())
-        raise InputError("file", f"be a readable CSV or Parquet file: {line}", str(path)) from None
+        raise _unreadable(path, error) from None
+    for column in COLUMNS:
+        _place(column, table.columns)
+    return [
+        (str(arm) if isinstance(arm, int | float) else arm, entry(observation))
+        for arm, observation in table.select(*COLUMNS).iter_rows()
+    ]
+
+
+def _place(column: str, columns: Sequence[str]) -> int:
+    if column not in columns:
+        raise InputError("file", f"have a column {column!r}", ", ".join(columns))
+    return columns.index(column)
+
+
+def _unreadable(path: str | Path, error: Exception) -> InputError:
+    line = " ".join(str(error).split())
+    return InputError("file", f"be a readable CSV or Parquet file: {line}", str(path))

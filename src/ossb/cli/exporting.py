@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ossb.errors import InputError
+from ossb.extras import load
 from ossb.files import replacing
 
 COLUMNS = ("id", "arm", "arm_name", "phase", "status", "observation", "asked", "told")
@@ -54,7 +55,7 @@ def _csv(entries: Iterator[dict[str, Any]], file: TextIO) -> int:
 
 
 def _parquet(entries: Iterator[dict[str, Any]], out: Path) -> int:
-    import polars
+    polars = load("polars", "out")
 
     rows = [{key: _cell(value) for key, value in entry.items()} for entry in entries]
     lists = any(isinstance(row["arm"], str) for row in rows)

@@ -33,16 +33,13 @@ def serve(
     _refuse_if_served(storage)
     from importlib.util import find_spec
 
-    from ossb.errors import InputError
+    from ossb.extras import missing
     from ossb.fields import choice
 
     choice(log_level, "log-level", ("debug", "info", "warning", "error"))
     for package in ("httptools", "starlette", "uvicorn"):
         if find_spec(package) is None:
-            must = (
-                f'have {package} installed: pip install "ossb[service]" (a checkout: ".[service]")'
-            )
-            raise InputError("ossb serve", must)
+            raise missing(package, "ossb serve")
     from ossb.campaigns import open_storage
 
     store = open_storage(storage)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ossb.experiments.code import code_of, contents_of
 from ossb.experiments.definition import Experiment
+from ossb.extras import load
 from ossb.instances import from_dict
 from ossb.policies.own import own_parameters, policy_of, source_of, stream_of
 from ossb.simulation.environment import environment_of
@@ -143,7 +144,7 @@ def work(cell: Cell, compiled: bool = True) -> tuple[bytes, float]:
 
 
 def _parquet(rows: list[dict[str, Any]]) -> bytes:
-    import polars
+    polars = load("polars", "experiment")
 
     whole = polars.List(polars.Int64)
     schema: Any = {

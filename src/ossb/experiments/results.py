@@ -10,6 +10,7 @@ import numpy as np
 from ossb.errors import InputError, OssbError
 from ossb.experiments.definition import Experiment
 from ossb.experiments.ledger import Ledger
+from ossb.extras import load
 from ossb.graves_lai.bound import Bound
 from ossb.structures.base import bound
 
@@ -29,7 +30,7 @@ class Results:
     @cached_property
     def trials(self) -> Any:
         """A polars frame with a row for each (group, instance, policy, trial), lists inside."""
-        import polars
+        polars = load("polars", "results")
 
         finished = self.ledger.finished()
         frames = [

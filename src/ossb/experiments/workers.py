@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from ossb.errors import InputError, OssbError
 from ossb.experiments.cells import Cell, work
+from ossb.extras import load
 
 AHEAD = 2  # cells handed out per worker: enough to keep it busy, few enough to lose
 TRIES = 5  # losses in a row, with nothing finished in between, before a cell is to blame
@@ -52,7 +53,7 @@ class Processes:
         self._pool: Any = None
 
     def play(self, cells: Sequence[Cell]) -> Iterator[Done]:
-        from loky.process_executor import BrokenProcessPool
+        broken_pool = load("loky.process_executor", "workers").BrokenProcessPool
 
         waiting = list(reversed(cells))
         running: dict[Future[tuple[bytes, float]], Cell] = {}
@@ -67,7 +68,7 @@ class Processes:
                     part, seconds = future.result()
                     yield running.pop(future), part, seconds
                     losses = 0
-            except BrokenProcessPool as broken:
+            except broken_pool as broken:
                 losses += 1
                 # last in the queue: a cell that takes its worker down holds up no other
                 waiting = [*running.values(), *waiting]
@@ -77,10 +78,8 @@ class Processes:
 
     def _open(self) -> Any:
         """The processes; they stay, with what they have loaded, from one call to the next."""
-        from loky.process_executor import ProcessPoolExecutor
-
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(
+            self._pool = load("loky.process_executor", "workers").ProcessPoolExecutor(
                 self._count,
                 timeout=None,
                 initializer=_settle,
@@ -112,14 +111,9 @@ class Cluster:
 
     def __init__(self, address: str, compiled: bool = True) -> None:
         self._compiled = compiled
+        client = load("distributed", "scheduler").Client
         try:
-            from distributed import Client
-        except ImportError:
-            raise InputError(
-                "scheduler", "have Dask installed: pip install ossb[cluster]"
-            ) from None
-        try:
-            self._client: Any = Client(address, timeout=10, set_as_default=False)
+            self._client: Any = client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:
             raise InputError("scheduler", f"be a reachable scheduler: {error}", address) from None
 

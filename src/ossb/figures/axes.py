@@ -13,6 +13,7 @@ import numpy as np
 from ossb.errors import InputError
 from ossb.experiments.results import Results
 from ossb.experiments.statistics import band
+from ossb.extras import load
 from ossb.fields import choice
 from ossb.figures.canvas import paper_style
 from ossb.figures.regret import FITS, draw_bound, draw_curve, draw_slopes, dress, slope_of
@@ -81,8 +82,7 @@ def plot(
     style
         A matplotlib style, by name, file or dictionary; by default that of a paper's column.
     """
-    from matplotlib import pyplot
-    from matplotlib import style as styles
+    pyplot, styles = load("matplotlib.pyplot", "plot"), load("matplotlib.style", "plot")
 
     known = {curve.label: curve for curve in curves}
     wanted = list(known) if policies is None else list(policies)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ossb.errors import InputError
+from ossb.extras import load
 from ossb.files import replacing
 
 FORMATS = (".png", ".pdf", ".svg")
@@ -30,22 +31,17 @@ def check_format(path: str | Path, field: str = "plot") -> None:
 
 def new_figure(width: float, height: float) -> Any:
     """A figure that is not pyplot's: the backend of a running session stays as it is."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
+    return load("matplotlib.figure", "plot").Figure(figsize=(width, height), layout="constrained")
 
 
 def paper_style() -> Any:
     """A context in which text has the sizes of a two-column paper."""
-    from matplotlib import rc_context
-
-    return rc_context(PAPER)
+    return load("matplotlib", "plot").rc_context(PAPER)
 
 
 def save(figure: Any, path: str | Path, field: str = "plot") -> None:
     """Write a figure; the same figure gives the same bytes."""
-    from matplotlib import rc_context
-
+    rc_context = load("matplotlib", "plot").rc_context
     key = {".pdf": "CreationDate", ".svg": "Date"}.get(Path(path).suffix.lower())
     try:
         with rc_context({"svg.hashsalt": "ossb"}), replacing(path) as aside:

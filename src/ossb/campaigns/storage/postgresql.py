@@ -15,6 +15,7 @@ from ossb.campaigns.events import GENESIS, Event
 from ossb.campaigns.storage.base import NO_END, Conflict, Head, Unavailable
 from ossb.campaigns.storage.writer import Append, Writer, runs
 from ossb.errors import InputError, OssbError
+from ossb.extras import load
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS ossb_format (version INTEGER NOT NULL);
@@ -78,15 +79,9 @@ class PostgreSQLStorage:
     shared = True
 
     def __init__(self, url: str) -> None:
-        try:
-            import psycopg
+        self._psycopg: Any = load("psycopg", "storage")
+        from ossb.campaigns.storage.waiting import BoundedConnection
 
-            from ossb.campaigns.storage.waiting import BoundedConnection
-        except ImportError:
-            raise InputError(
-                "storage", "have psycopg installed: pip install ossb[service]"
-            ) from None
-        self._psycopg: Any = psycopg
         self._connect = BoundedConnection.connect
         self._url = url
         self._local = threading.local()

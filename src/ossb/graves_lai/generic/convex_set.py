@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ossb.errors import InputError
+from ossb.extras import load
 
 ROOM = 1e-7
 EVALUATED = 1e-12  # of its terms, by how much CVXPY may misplace a tangent: it is moved out
@@ -28,11 +29,7 @@ class ConvexSet:
     """
 
     def __init__(self, describe: Callable[[Any], Any], size: int) -> None:
-        try:
-            import cvxpy
-        except ImportError as error:  # pragma: no cover - depends on what is installed
-            must = "be used with cvxpy installed: pip install 'ossb[convex]'"
-            raise InputError("constraints", must) from error
+        cvxpy = load("cvxpy", "constraints")
         self.cvxpy = cvxpy
         self.variable = cvxpy.Variable(size)
         self.curved: list[Any] = []
