@@ -19,9 +19,12 @@ import cvxpy as cp
 import numpy as np
 from scipy.optimize import linprog
 
-from ossb.graves_lai.glm import certificate, warm
-from ossb.graves_lai.glm.links import LOG, LOGISTIC
+from ossb.graves_lai.glm import certificate
 from ossb.graves_lai.glm.solution import solve
+from ossb.graves_lai.information.indices import indices
+from ossb.graves_lai.information.links import LOG, LOGISTIC
+from ossb.graves_lai.program import held, work_arrays
+from ossb.graves_lai.program.warm import follow
 
 GAP = 1e-6
 SIZES = ((10, 2), (30, 3), (100, 3), (100, 5), (1000, 3))
@@ -29,8 +32,10 @@ SIZES = ((10, 2), (30, 3), (100, 3), (100, 5), (1000, 3))
 COMPILING = """
 import sys, time
 import numpy as np
-from ossb.graves_lai.glm import warm
 from ossb.graves_lai.glm.solution import solve
+from ossb.graves_lai.information.indices import indices
+from ossb.graves_lai.program import held, work_arrays
+from ossb.graves_lai.program.warm import follow
 rng = np.random.default_rng(0)
 arms = rng.standard_normal((30, 3))
 index = arms @ np.array([1.0, 0.2, -0.3])
@@ -38,8 +43,9 @@ best = int(np.argmax(index))
 costs = 1 / (1 + np.exp(-index[best])) - 1 / (1 + np.exp(-index))
 started = time.perf_counter()
 if sys.argv[1] == "rates":
-    memory, out = warm.start(arms), np.zeros(30)
-    warm.rates.compiled(arms, index, 1.0, 0, 0, 1e-2, memory, out)
+    information, memory = indices(0, arms, proofs=True), held(work_arrays(30, 30, 3))
+    information.pose(0, index, 1.0, best, memory.work.plays)
+    follow.compiled(information, best, 1e-2, memory, np.zeros(30))
 else:
     solve(arms, index, best, costs, 0, compiled=sys.argv[1] == "compiled")
 print(time.perf_counter() - started, "numba" in sys.modules)
@@ -157,12 +163,15 @@ def warm_use(rounds):
     print(f"{'change':>8} {'kappa':>6} {'median µs':>10} {'kept':>6}")
     for change in (1e-2, 1e-3, 1e-4):
         for kappa in (0.0, 1e-2):
-            memory, out = warm.start(arms), np.zeros(30)
+            information = indices(LOGISTIC, arms, proofs=True)
+            memory, out = held(work_arrays(30, 30, 3)), np.zeros(30)
             seconds, kept = [], 0
             for _ in range(rounds):
                 index = arms @ (phi * (1 + change * rng.standard_normal(3)))
+                leader = int(np.argmax(index))
+                information.pose(LOGISTIC, index, 1.0, leader, memory.work.plays)
                 started = time.perf_counter()
-                gap = warm.rates.compiled(arms, index, 1.0, LOGISTIC, LOGISTIC, kappa, memory, out)
+                gap = follow.compiled(information, leader, kappa, memory, out)
                 seconds.append(time.perf_counter() - started)
                 kept += gap > GAP
             share = kept / rounds

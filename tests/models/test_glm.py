@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from ossb.graves_lai.glm.links import IDENTITY, LOG, LOGISTIC, change, divergence
+from ossb.graves_lai.information.links import IDENTITY, LOG, LOGISTIC, change, divergence
 from ossb.models.base import NU, SETTLED, WEAKEST
 from ossb.models.glm import END, index_of
 from ossb.simulation import simulate

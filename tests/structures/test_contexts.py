@@ -81,6 +81,17 @@ def test_generalised_linear_arms(observation, goal, cost):
     assert answer.verify().valid
 
 
+@pytest.mark.parametrize(("link", "observation"), [("logistic", "bernoulli"), ("log", "poisson")])
+def test_best_arms_that_are_free_show_part_of_what_tells_others_apart(link, observation):
+    """Directions are across what all best arms show, or the rates prove nothing."""
+    rng = np.random.default_rng(1)
+    contexts = [{"name": name, "arms": rng.normal(size=(4, 4))} for name in "abc"]
+    keys = {"contexts": contexts, "phi": rng.normal(size=4), "observes": "reward"}
+    answer = bound(GeneralizedLinear(**keys, link=link, observation=observation))
+    assert answer.lower > 1.0
+    assert answer.verify().valid
+
+
 def test_identity_links_are_linear_arms():
     keys = random_keys(np.random.default_rng(12))
     plain = bound(Linear(**keys, sigma=0.5))

@@ -14,6 +14,8 @@ from ossb import certificates
 from ossb.errors import InputError
 from ossb.graves_lai import program
 from ossb.graves_lai.cost import SAMPLES
+from ossb.graves_lai.information.indices import indices
+from ossb.graves_lai.information.links import LOGISTIC
 from ossb.graves_lai.pairs import pair_rates
 
 FAMILIES = ("gaussian", "bernoulli", "poisson", "exponential", "bounded")
@@ -375,36 +377,33 @@ def test_forged_levels_prove_nothing():
 
 
 def information_records():
-    """Programs on the barrier, with how to begin anew."""
+    """Programs of each kind, and how many columns they have."""
     instance = ossb.Unimodal(theta=[0.5, 0.8, 0.7, 0.69], observation="bernoulli")
-    levels = instance.priced(SAMPLES).shape.levels
-    yield levels, levels.fallen, 4, len(levels.arms), 1
+    yield instance.priced(SAMPLES).shape.levels, 4
     sets = ossb.Combinatorial(
         feedback="semi_bandit", arms=SETS, phi=[0.2, 0.5, 0.3, 0.8, 0.4], observation="bernoulli"
     )
-    items = sets.priced(SAMPLES)._posed()
-    yield items, items.multipliers, 5, len(items.gaps), 4
+    yield sets.priced(SAMPLES)._posed(), 5
     arms = np.random.default_rng(0).normal(size=(6, 2))
-    logistic = ossb.GeneralizedLinear(
-        arms=arms, phi=[0.5, -0.3], link="logistic", observation="bernoulli"
-    )
-    _, indices = logistic.priced(SAMPLES)._posed(logistic.others)
-    yield indices, indices.deltas, 6, 5, 2
+    information = indices(LOGISTIC, arms)
+    information.index_of[:] = arms @ [0.5, -0.3]
+    information.leaders[:] = int(np.argmax(information.index_of))
+    information.margins[:] = information.index_of.max() - information.index_of
+    yield information, 6
 
 
 @pytest.mark.parametrize(
     "number", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
 )
 def test_the_barrier_is_the_same_compiled_and_interpreted(number):
-    information, held, n_columns, n_rows, rank = list(information_records())[number]
     both = []
     for compiled in (False, True):
-        held[:] = 0.0
+        information, n_columns = list(information_records())[number]
         costs = np.linspace(1.0, 2.0, n_columns)
-        both.append(program.solve(information, costs, n_rows, rank, 1e-7, compiled))
+        both.append(program.solve(information, costs, -1, 1e-7, compiled))
     assert (both[0].rates == both[1].rates).all()
     assert both[0].upper == both[1].upper
-    assert both[0].solved
+    assert 0.0 < both[0].upper - both[0].lower <= 1e-7 * both[0].upper
 
 
 def test_compiled_and_interpreted_rates_are_the_same():

@@ -16,11 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.glm.links import IDENTITY, LARGEST, LOG, LOGISTIC, change, curvature, mean
-from ossb.graves_lai.glm.warm import GlmMemory
-from ossb.graves_lai.glm.warm import rates as program_rates
-from ossb.graves_lai.glm.warm import start as start_program
-from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
+from ossb.graves_lai import program
+from ossb.graves_lai.information.indices import Indices, indices
+from ossb.graves_lai.information.links import (
+    IDENTITY,
+    LARGEST,
+    LOG,
+    LOGISTIC,
+    change,
+    curvature,
+    mean,
+)
+from ossb.graves_lai.program.warm import follow
 from ossb.kernels import kernel
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.geometry import Geometry, geometry
@@ -29,6 +36,7 @@ from ossb.models.least_squares import quadratic_form
 from ossb.models.normal import FAR, density, tail
 from ossb.models.scales import flat_prior
 from ossb.models.spanning import first_look
+from ossb.numerics.dense import cholesky, inverse_of_factored
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 
@@ -55,7 +63,8 @@ class GlmLook(NamedTuple):
     leverage: np.ndarray  # float64 (n_arms,): xᵀWx
     squares: np.ndarray  # float64 (4, d, d): Σ n b″ x xᵀ, W, M and scratch
     vector: np.ndarray  # float64 (d,): scratch
-    program: GlmMemory
+    information: Indices  # of the estimate, for the program of rates
+    held: program.Held  # its last solution
     space: Scratch
 
 
@@ -122,7 +131,8 @@ class GlmModel(NamedTuple):
             np.zeros(n),
             np.zeros((4, d, d)),
             np.zeros(d),
-            start_program(self.rows),
+            indices(self.observed_link, self.rows, proofs=True),
+            program.held(program.work_arrays(n, n, d)),
             new_scratch(d, n),
         )
 
@@ -149,16 +159,9 @@ class GlmModel(NamedTuple):
         return self.lead(memory)
 
     def rates(self, leader: int, kappa: float, memory: GlmLook, out: np.ndarray) -> float:
-        gap = program_rates(
-            self.rows,
-            memory.indices,
-            self.sign,
-            self.reward_link,
-            self.observed_link,
-            kappa,
-            memory.program,
-            out,
-        )
+        plays = memory.held.work.plays
+        memory.information.pose(self.reward_link, memory.indices, self.sign, leader, plays)
+        gap = follow(memory.information, leader, kappa, memory.held, out)
         for x in range(self.n_arms):
             out[x] *= self.sigma * self.sigma
         return gap

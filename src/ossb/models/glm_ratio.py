@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.glm.links import change, curvature, divergence
-from ossb.graves_lai.linear.algebra import cholesky
+from ossb.graves_lai.information.links import change, curvature, divergence
 from ossb.kernels import kernel
+from ossb.numerics.dense import cholesky
 from ossb.tally import Tally
 
 STEPS = 40

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
 from ossb.kernels import kernel
+from ossb.numerics.dense import cholesky, inverse_of_factored
 from ossb.tally import Tally
 
 RIDGE = 1.0

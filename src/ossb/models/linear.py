@@ -14,7 +14,6 @@ import numpy as np
 from ossb.graves_lai.linear import LinearMemory as SolverMemory
 from ossb.graves_lai.linear import rates as solved_rates
 from ossb.graves_lai.linear import start as start_solver
-from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
 from ossb.kernels import kernel
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.geometry import geometry
@@ -49,6 +48,7 @@ from ossb.models.scales import (
     stray,
 )
 from ossb.models.spanning import first_look
+from ossb.numerics.dense import cholesky, inverse_of_factored
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from ossb.graves_lai.linear.algebra import cholesky
 from ossb.kernels import kernel
 from ossb.models.glm_ratio import solve_factored
 from ossb.models.least_squares import (
@@ -37,6 +36,7 @@ from ossb.models.linear import LinearModel
 from ossb.models.normal import FAR, density, tail
 from ossb.models.scales import SAME, add_prior, slack
 from ossb.models.within import first_within, follow_within, predict_within, widths_within
+from ossb.numerics.dense import cholesky
 from ossb.records import Ints, record
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, is_waiting
 

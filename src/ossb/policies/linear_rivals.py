@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
 from ossb.kernels import kernel
+from ossb.numerics.dense import cholesky, inverse_of_factored
 
 SINGULAR = 1e-9  # ridge of a design, relative to its mean eigenvalue
 

@@ -16,10 +16,10 @@ from numpy.random import Generator
 
 from ossb.errors import InputError
 from ossb.fields import choice
-from ossb.graves_lai.linear.algebra import cholesky
 from ossb.models.least_squares import INVERSE, THETA, TOLD, predict
 from ossb.models.spanning import first_look
 from ossb.models.within import first_within, follow_within, predict_within
+from ossb.numerics.dense import cholesky
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
     FlatArms,

@@ -6,9 +6,9 @@ the dimension that the arms span, and equal to it for the best shares alone.
 
 import numpy as np
 
-from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
 from ossb.kernels import kernel
 from ossb.models.least_squares import quadratic_form
+from ossb.numerics.dense import cholesky, inverse_of_factored
 
 RIDGE = 1e-9  # relative to the mean eigenvalue: arms need not span the space
 TOLERANCE = 0.01

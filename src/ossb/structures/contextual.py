@@ -18,7 +18,7 @@ import numpy as np
 
 from ossb.errors import InputError
 from ossb.graves_lai.cost import REGRET, Cost
-from ossb.graves_lai.glm.links import IDENTITY
+from ossb.graves_lai.information.links import IDENTITY
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.structures.base import Bound
 from ossb.structures.contexts import Layout, read_contexts

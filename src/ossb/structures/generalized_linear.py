@@ -18,7 +18,7 @@ from ossb import fields as read
 from ossb.errors import InputError
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.glm import certificate, solution
-from ossb.graves_lai.glm.links import IDENTITY, LARGEST, LINKS
+from ossb.graves_lai.information.links import IDENTITY, LARGEST, LINKS
 from ossb.graves_lai.linear import solution as linear
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.glm import GlmModel, glm_model

@@ -11,15 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ossb.graves_lai import program
 from ossb.graves_lai.cost import Cost
-from ossb.graves_lai.glm import certificate
-from ossb.graves_lai.information.indices import Indices, indices
+from ossb.graves_lai.glm import certificate, solution
 from ossb.graves_lai.linear.leaders import across_all
 from ossb.graves_lai.linear.solution import LinearSolution, solve, solve_apart
 from ossb.graves_lai.proof import Arm, Ball, Support
 from ossb.structures.base import Bound
-from ossb.structures.priced_glm import RANK, SHARE, PricedGlm
+from ossb.structures.priced_glm import PricedGlm
 from ossb.structures.priced_linear import PricedLinear
 
 
@@ -107,33 +105,15 @@ class GlmInContexts(InContexts, PricedGlm):
     def _found(
         self, gap: float
     ) -> tuple[np.ndarray, list[tuple[Any, np.ndarray, float]], dict[Any, np.ndarray], float]:
-        instance, (played, told, _, _, across) = self.instance, self.posed
-        basis, information = self._whitened()
-        back = across @ basis
-        costs, rank = self.prices[played], basis.shape[1]
-        found = program.solve(information, costs, len(told), rank, SHARE * gap)
-        heavy = np.flatnonzero(found.weights > 0.0)
-        below = self._directions_at(information, found.below, heavy) @ back.T
-        confusing = [
-            (instance.arm_at(int(told[row])), below[place], float(found.weights[row]))
-            for place, row in enumerate(heavy)
-        ]
-        at_rates = self._directions_at(information, found.rates, np.arange(len(told))) @ back.T
-        rates = np.zeros(len(instance.arms))
-        rates[played] = found.rates
-        arms = [instance.arm_at(int(row)) for row in told]
-        return rates, confusing, dict(zip(arms, at_rates, strict=True)), found.lower
-
-    def _whitened(self) -> tuple[np.ndarray, Indices]:
-        """Columns that take whitened directions to those across free arms, and alternatives."""
-        played, told, shown, apart, _ = self.posed
-        index = self.instance.index[played]
-        spread = np.sqrt(certificate.variances(self.link, index) / self.prices[played])
-        _, sizes, right = np.linalg.svd(shown * spread[:, None], full_matrices=False)
-        rank = int((sizes > RANK * sizes[0]).sum())
-        basis = right[:rank].T / sizes[:rank]
-        margins = self.instance.sign * self.margins[told]
-        return basis, indices(self.link, shown @ basis, index, apart @ basis, margins)
+        instance = self.instance
+        found = solution.solve(
+            instance.arms, instance.index, instance.leaders, self.prices, self.link, gap
+        )
+        arms = [instance.arm_at(int(row)) for row in found.alternatives]
+        confusing = list(zip(arms, found.directions, found.weights.tolist(), strict=True))
+        named = zip(found.open_arms.tolist(), found.most_confusing, strict=True)
+        directions = {instance.arm_at(row): delta for row, delta in named}
+        return found.rates, confusing, directions, found.lower
 
     def _information(self, rates: np.ndarray, directions: dict[Any, np.ndarray]) -> float:
         told = self.posed[1]

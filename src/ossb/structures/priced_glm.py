@@ -6,17 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ossb.graves_lai import program
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.glm import certificate, solution
-from ossb.graves_lai.information.indices import Indices, indices
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.structures.base import Bound
 from ossb.structures.priced import Priced
 
 BEYOND = 1.1  # a witness goes that much further than its confusing parameter
-SHARE = 0.5  # of the gap asked for, to which the barrier goes
-RANK = 1e-12  # singular value, relative to the largest, that rounding alone explains
 
 
 class PricedGlm(Priced):
@@ -57,49 +53,13 @@ class PricedGlm(Priced):
     ) -> tuple[np.ndarray, list[tuple[int, np.ndarray, float]], dict[int, np.ndarray], float]:
         """Rates; arms, directions and weights of the lower side; directions; that side."""
         instance = self.instance
-        if self.is_free:
-            free = solution.solve(
-                instance.arms, instance.index, instance.best, self.prices, self.link, gap
-            )
-            named = zip(free.alternatives, free.directions, free.weights, strict=True)
-            directions = dict(zip(free.open_arms.tolist(), free.most_confusing, strict=True))
-            triples = [(int(arm), delta, float(weight)) for arm, delta, weight in named]
-            return free.rates, triples, directions, free.lower
-        others = instance.others
-        basis, information = self._posed(others)
-        rank = basis.shape[1]
-        found = program.solve(information, self.prices, len(others), rank, SHARE * gap)
-        heavy = np.flatnonzero(found.weights > 0.0)
-        below = self._directions_at(information, found.below, heavy) @ basis.T
-        confusing = [
-            (int(others[row]), below[place], float(found.weights[row]))
-            for place, row in enumerate(heavy)
-        ]
-        at_rates = self._directions_at(information, found.rates, np.arange(len(others))) @ basis.T
-        return (
-            found.rates,
-            confusing,
-            dict(zip(others.tolist(), at_rates, strict=True)),
-            found.lower,
+        found = solution.solve(
+            instance.arms, instance.index, instance.best, self.prices, self.link, gap
         )
-
-    def _posed(self, others: np.ndarray) -> tuple[np.ndarray, Indices]:
-        """Columns that take whitened directions to the arms' own, and the alternatives."""
-        instance, arms, index = self.instance, self.instance.arms, self.instance.index
-        spread = np.sqrt(certificate.variances(self.link, index) / self.prices)
-        _, sizes, right = np.linalg.svd(arms * spread[:, None], full_matrices=False)
-        rank = int((sizes > RANK * sizes[0]).sum())
-        basis = right[:rank].T / sizes[:rank]
-        apart = (arms[others] - arms[instance.best]) @ basis
-        margins = index[instance.best] - index[others]
-        return basis, indices(self.link, arms @ basis, index, apart, margins)
-
-    def _directions_at(
-        self, information: Indices, rates: np.ndarray, rows: np.ndarray
-    ) -> np.ndarray:
-        """The minimisers of some alternatives at these rates, a row each."""
-        program.look(information, rows, rates)
-        return np.array(information.deltas[rows])
+        named = zip(found.alternatives, found.directions, found.weights, strict=True)
+        directions = dict(zip(found.open_arms.tolist(), found.most_confusing, strict=True))
+        triples = [(int(arm), delta, float(weight)) for arm, delta, weight in named]
+        return found.rates, triples, directions, found.lower
 
     def _information(self, rates: np.ndarray, directions: dict[int, np.ndarray]) -> float:
         """What rates tell, in doubles."""

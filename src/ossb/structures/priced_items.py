@@ -87,12 +87,11 @@ class PricedItems(Priced):
             played = np.flatnonzero(self.case.others)
             items = items._replace(member=items.member[played])
         prices = self.prices[played]
-        rank = int((items.moves != 0.0).sum(axis=1).max())
-        found = program.solve(items, prices, rivals.size, rank, SHARE * gap)
+        found = program.solve(items, prices, self.case.best, SHARE * gap)
         alternatives = []
         for row in np.flatnonzero(found.weights > 0.0).tolist():
             arm = self.arm_at(int(rivals[row]))
-            step = instance.sign * self._shift(items, row, found.below)
+            step = instance.sign * items.moves[row] * items.kept[row]
             # a little further in what moves, as far as there is room for it
             low, high = instance.plain_family.lowest(), instance.plain_family.highest()
             phi = np.asarray(instance.phi)
@@ -110,14 +109,6 @@ class PricedItems(Priced):
         ]
         upper = math.fsum((rates * self.prices).tolist())
         return Bound(instance, min(found.lower, upper), upper, support, alternatives)
-
-    def _shift(self, items: SetItems, row: int, rates: np.ndarray) -> np.ndarray:
-        """λ − φ of the minimiser at rates, in the sign that maximises."""
-        told = np.flatnonzero(rates > 0.0)
-        items.inform(
-            row, told, told.size, rates[told], False, np.zeros(told.size), np.zeros((1, 1))
-        )
-        return np.where(items.moves[row] != 0.0, items.moves[row] * items.shifts, 0.0)
 
     @property
     def truth(self) -> Any:
@@ -158,6 +149,7 @@ class PricedItems(Priced):
         for x, rate in plays:
             rates[x] += rate
         items = self._posed()
+        items.play(np.arange(len(rates)), len(rates), rates)
         row_of = {int(arm): row for row, arm in enumerate(self.rivals)}
 
         def proposed(x: int, mine: list[int], weights: Any) -> list[float]:
@@ -165,7 +157,7 @@ class PricedItems(Priced):
                 return []
             row = row_of[places[x]]
             with np.errstate(all="ignore"):
-                self._shift(items, row, rates)
+                items.inform(row, math.inf)
             return [float(items.multipliers[row])]
 
         return information(truth, sets, gaps, told, proposed)

@@ -14,8 +14,9 @@ from ossb.errors import CertificationError
 from ossb.graves_lai import program
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.independent import OneMoved
-from ossb.graves_lai.information.levels import Levels
+from ossb.graves_lai.information.levels import levels
 from ossb.graves_lai.pairs import pair_rates
+from ossb.graves_lai.program import look
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.structures.base import Bound
 from ossb.structures.priced import FreeLeader, Priced
@@ -210,8 +211,8 @@ class Following:
         means = np.zeros_like(instance.rewards)
         if instance.observation != "gaussian":
             means = np.array(instance.rewards)
-        gaps, start = np.array(instance.gaps), np.zeros(len(arms))
-        self.levels = Levels(family, means, gaps, np.array(arms), floors, ceilings, start)
+        gaps = np.array(instance.gaps)
+        self.levels = levels(family, means, gaps, np.array(arms), floors, ceilings)
         self.instance, self.moves = instance, exactly
         self.place = {int(arm): row for row, arm in enumerate(arms)}
 
@@ -231,7 +232,7 @@ class Following:
         return np.clip(up - down, low - means, high - means)
 
     def fallen(self, rates: np.ndarray) -> dict[int, float]:
-        program.look(self.levels, np.arange(len(self.levels.arms)), rates)
+        look(self.levels, rates)
         return dict(zip(self.levels.arms.tolist(), self.levels.fallen.tolist(), strict=True))
 
 
@@ -246,12 +247,11 @@ class PricedFollowing(PricedMeans):
         if instance.n_arms == 1:
             return Bound(instance, 0.0, 0.0, [], [])
         refuse_near(instance, levels.arms)
-        found = program.solve(levels, self.prices, len(levels.arms), 1, SHARE * gap)
-        fallen = self.shape.fallen(found.below)
-        weighted = zip(levels.arms.tolist(), found.weights.tolist(), strict=True)
-        return self.bound(
-            found.rates, [(arm, fallen[arm], weight) for arm, weight in weighted if weight > 0.0]
+        found = program.solve(levels, self.prices, instance.best, SHARE * gap)
+        weighted = zip(
+            levels.arms.tolist(), levels.kept.tolist(), found.weights.tolist(), strict=True
         )
+        return self.bound(found.rates, [one for one in weighted if one[2] > 0.0])
 
 
 class FreeMeans(FreeLeader):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ossb.graves_lai.glm.certificate import across, information
-from ossb.graves_lai.glm.links import IDENTITY, LOG, LOGISTIC
 from ossb.graves_lai.glm.solution import solve
+from ossb.graves_lai.information.links import IDENTITY, LOG, LOGISTIC
 
 ARMS = np.array([[1.0, 0.2], [0.1, 1.0], [-0.6, 0.4], [0.5, 0.1]])
 PHI = np.array([1.0, 0.2])

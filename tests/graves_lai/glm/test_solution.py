@@ -5,8 +5,8 @@ import pytest
 
 from glm_instances import reference, unit_arms
 from ossb.graves_lai.glm import certificate
-from ossb.graves_lai.glm.links import IDENTITY, LINKS, LOG, LOGISTIC
 from ossb.graves_lai.glm.solution import solve
+from ossb.graves_lai.information.links import IDENTITY, LINKS, LOG, LOGISTIC
 from ossb.graves_lai.linear import solution as linear
 
 

@@ -4,11 +4,28 @@ import numpy as np
 import pytest
 
 from glm_instances import unit_arms
-from ossb.graves_lai.glm import certificate, warm
-from ossb.graves_lai.glm.links import IDENTITY, LOG, LOGISTIC
+from ossb.graves_lai.glm import certificate
 from ossb.graves_lai.glm.solution import solve
+from ossb.graves_lai.information.indices import indices
+from ossb.graves_lai.information.links import IDENTITY, LOG, LOGISTIC
+from ossb.graves_lai.program import held, work_arrays
+from ossb.graves_lai.program.warm import follow
 
 READINGS = [(LOGISTIC, LOGISTIC), (LOG, LOG), (LOGISTIC, IDENTITY)]
+
+
+class Followed:
+    """Rates along estimates, as models ask for them."""
+
+    def __init__(self, arms, observed_link, compiled=False):
+        self.information = indices(observed_link, arms, proofs=True)
+        self.held = held(work_arrays(len(arms), len(arms), arms.shape[1]))
+        self.follow = follow.compiled if compiled else follow
+
+    def rates(self, index, sign, reward_link, kappa):
+        leader, out = int(np.argmax(sign * index)), np.full(len(index), np.nan)
+        self.information.pose(reward_link, index, sign, leader, self.held.work.plays)
+        return self.follow(self.information, leader, kappa, self.held, out), out
 
 
 def optimum(arms, index, sign, reward_link, observed_link):
@@ -55,11 +72,10 @@ def _most_confusing(arms, index, best, link, rates, arm):
 def test_along_a_trajectory(reward_link, observed_link, sign, kappa):
     rng = np.random.default_rng([reward_link, observed_link, 7])
     arms, phi = unit_arms(rng, 12, 3), rng.standard_normal(3)
-    memory, out = warm.start(arms), np.full(12, np.nan)
-    kept = 0
+    followed, kept = Followed(arms, observed_link), 0
     for t in range(8):
         index = arms @ (phi + 0.02 * rng.standard_normal(3) / 4.0**t)
-        gap = warm.rates(arms, index, sign, reward_link, observed_link, kappa, memory, out)
+        gap, out = followed.rates(index, sign, reward_link, kappa)
         costs, best = optimum(arms, index, sign, reward_link, observed_link)
         assert 0.0 <= gap <= max(kappa, 1e-6)
         kept += gap > 1e-6
@@ -73,26 +89,22 @@ def test_estimates_without_a_clear_best(reward_link, observed_link):
     rng = np.random.default_rng(3)
     arms, phi = unit_arms(rng, 10, 3), rng.standard_normal(3)
     arms[4] = arms[2]
-    memory, out = warm.start(arms), np.full(10, np.nan)
+    followed = Followed(arms, observed_link)
     for scale in (0.0, 1.0, 1e-9, -1.0, 1e6, -1e6, 0.0, 1e-12, 1.0):
         index = arms @ (scale * phi)
-        gap = warm.rates(arms, index, 1.0, reward_link, observed_link, 1e-2, memory, out)
+        gap, out = followed.rates(index, 1.0, reward_link, 1e-2)
         assert np.isfinite(out).all()
         assert (out >= 0).all()
         assert out[np.argmax(index)] == 0.0
         assert 0.0 <= gap <= 1.0
 
 
-def test_the_leader_is_the_first_of_equals():
-    assert warm.leader_of(np.array([0.0, 1.0, 1.0, -3.0]), 1.0) == 1
-    assert warm.leader_of(np.array([0.0, -3.0, 1.0, -3.0]), -1.0) == 1
-
-
 def test_arms_that_cannot_be_told_apart():
     arms = np.array([[1.0], [0.5]])
-    memory, out = warm.start(arms), np.full(2, np.nan)
+    followed = Followed(arms, LOG)
     for _ in range(2):
-        assert warm.rates(arms, np.array([1.0, 0.5]), 1.0, LOG, LOG, 0.1, memory, out) == 0.0
+        gap, out = followed.rates(np.array([1.0, 0.5]), 1.0, LOG, 0.1)
+        assert gap == 0.0
         assert (out == 0.0).all()
 
 
@@ -100,22 +112,19 @@ def test_falling_back_is_feasible():
     rng = np.random.default_rng(4)
     arms, phi = unit_arms(rng, 8, 3), rng.standard_normal(3)
     index = arms @ phi
-    memory, out = warm.start(arms), np.zeros(8)
-    warm.rates(arms, index, 1.0, LOGISTIC, LOGISTIC, 0.0, memory, out)
-    warm.fall_back(LOGISTIC, memory, out)
+    followed = Followed(arms, LOGISTIC)
+    _, out = followed.rates(index, 1.0, LOGISTIC, 0.0)
+    followed.information.fall_back(followed.held.work.plays.is_open, out)
     assert information(arms, index, 1.0, LOGISTIC, out) >= 1 - 1e-6
 
 
 def test_compiled_is_the_same_to_the_bit():
     rng = np.random.default_rng(6)
     arms, phi = unit_arms(rng, 15, 3), rng.standard_normal(3)
-    memories = warm.start(arms), warm.start(arms)
-    plain, compiled = np.zeros(15), np.zeros(15)
-    for t in range(4):
-        index = arms @ (phi + 0.05 * rng.standard_normal(3) / (1 + t))
-        for reward_link, observed_link in READINGS:
-            keys = (arms, index, 1.0, reward_link, observed_link, 1e-2)
-            one = warm.rates(*keys, memories[0], plain)
-            two = warm.rates.compiled(*keys, memories[1], compiled)
-            assert one == two
-            assert (plain == compiled).all()
+    for reward_link, observed_link in READINGS:
+        plain, compiled = (Followed(arms, observed_link, one) for one in (False, True))
+        for t in range(4):
+            index = arms @ (phi + 0.05 * rng.standard_normal(3) / (1 + t))
+            one, two = (each.rates(index, 1.0, reward_link, 1e-2) for each in (plain, compiled))
+            assert one[0] == two[0]
+            assert (one[1] == two[1]).all()

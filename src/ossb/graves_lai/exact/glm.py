@@ -19,7 +19,7 @@ from flint import arb, arb_mat
 from ossb.graves_lai.exact.balls import INFINITE, greatest, least, total
 from ossb.graves_lai.exact.linear import Confusing, Frame, Vector, dot
 
-LOGISTIC, LOG, IDENTITY = range(3)  # as in graves_lai.glm.links
+LOGISTIC, LOG, IDENTITY = range(3)  # as in graves_lai.information.links
 ASKED = 2.0  # information that an arm without a proposal is to have, at the rates
 Proposal = tuple[float, np.ndarray]  # τ, and p of the arms played
 Propose = Callable[[int, list[int]], Proposal | None]

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ossb.errors import InputError
-from ossb.graves_lai.glm.frame import NEGLIGIBLE
-from ossb.graves_lai.glm.links import LOG, LOGISTIC
+from ossb.graves_lai.information.index_frame import NEGLIGIBLE
+from ossb.graves_lai.information.links import LOG, LOGISTIC
 from ossb.graves_lai.linear.certificate import refuse_extremes
 
 _RESIDUAL = 1e-9

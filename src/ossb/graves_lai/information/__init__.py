@@ -1,12 +1,27 @@
 """What rates tell of each alternative, a record for each kind of structure.
 
-Every record has the method
+A program has columns, which are played, and rows, its alternatives.  Every record has
 
-    inform(row, columns, count, rates, curved, gradient, factors) -> float
+- ``n_alternatives()`` and ``rank_of_bends()``: how many rows there are, and the largest rank of
+  their curvature;
+- ``follow(leader, plays, alternatives)``: begin anew with a leader, and say which columns and rows
+  are open to it; those that are not cost nothing or cannot be told apart;
+- ``seed(plays, alternatives)``: score the columns and rows to begin with; False for no opinion;
+- ``play(columns, count, rates)``: from now on, so many of the columns are played at these rates;
+- ``inform(row, enough)``: F of a row where that is played, 0 or less where it has none; from
+  ``enough`` on, a lower bound will do.  The minimiser is remembered, to start from;
+- ``gradient_at(row, columns, count, out)``: the divergence of some columns at that minimiser;
+- ``add_bends(rows, weights, n_rows, columns, count, scale, out)``: add Σ weight (−∇²F) of some rows
+  to an upper triangle, where column e is counted in units of scale[e];
+- ``keep(row)``: hold the minimiser, for the lower side of the value;
+- ``price_held(rows, weights, count, is_open, out)``: Σ weight · divergence of every open column at
+  the minimisers held;
+- ``prove(row, told)``: what can be proved of F, just told; ``settle(least)``: keep these
+  proofs, for the rates divided by the least of them;
+- ``rescale(stretched)`` and ``rule_out(chosen, is_row, scores)``: better coordinates, and which
+  scores count no longer once one column or row was chosen.
 
-which gives F of the alternative ``row`` where the first ``count`` of ``columns`` are played at
-``rates``, and fills ``gradient`` with the divergence of each of these columns at the minimiser.
-Where ``curved``, the rows f of ``factors`` have Σ f fᵀ = −∇²F, or nearly so: the barrier's steps
-rest on the curvature, its answers do not.  F is 0 where a column that is not there is needed.  A
-record holds the last minimisers, to start from.
+Those that policies follow from estimate to estimate (``program.warm``) also have ``proved(row)``,
+what the proofs kept are worth now; ``fit(row)``, which moves the minimiser held to the gap there is
+now; and ``fall_back(is_open, out)``, rates that are feasible whatever happened.
 """

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ossb.graves_lai.program.work import Alternatives, Plays, most_columns
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
-from ossb.records import Floats, record
+from ossb.numerics.dense import add_square
+from ossb.records import Floats, Ints, record
 
 STEPS = 200
 CLOSE = 1e-15
@@ -30,24 +32,51 @@ class SetItems(NamedTuple):
     moves: Floats  # (J, I) 1 for items that rise, −1 for items that fall
     gaps: Floats  # (J,)
     multipliers: Floats  # (J,) where the last minimisers are; 0 where there is none
-    weights: Floats  # (I,) scratch
-    shifts: Floats  # (I,) scratch
+    weights: Floats  # (I,) of the items that an alternative moves
+    shifts: Floats  # (I,) |λ − φ| of the last alternative looked at
     bends: Floats  # (I,) scratch
     loads: Floats  # (I,) scratch
+    seen: Floats  # (I,) the rate at which each item is seen
+    kept: Floats  # (J, I) |λ − φ| of the minimisers behind the weights
+    pushes: Floats  # (I, n) scratch
 
-    def collect_weights(self, row: int, columns: np.ndarray, count: int, rates: np.ndarray) -> None:
-        """w of the items that an alternative moves."""
+    def n_alternatives(self) -> int:
+        return self.gaps.shape[0]
+
+    def rank_of_bends(self) -> int:
+        return self.means.shape[0]
+
+    def follow(self, leader: int, plays: Plays, alternatives: Alternatives) -> None:
+        """Every column and row is open."""
+
+    def seed(self, plays: Plays, alternatives: Alternatives) -> bool:
+        return False
+
+    def rescale(self, stretched: float) -> None:
+        """Items are coordinates enough."""
+
+    def rule_out(self, chosen: int, is_row: bool, scores: Floats) -> None:
+        """No two are alike."""
+
+    def play(self, columns: Ints, count: int, rates: Floats) -> None:
+        for i in range(self.means.shape[0]):
+            self.seen[i] = 0.0
+        for e in range(count):
+            if rates[e] > 0.0:
+                for i in range(self.means.shape[0]):
+                    self.seen[i] += rates[e] * self.member[columns[e], i]
+
+    def weigh_items(self, row: int) -> float:
+        """Fill w of the items that an alternative moves; the largest."""
         largest = 0.0
+        for i in range(self.means.shape[0]):
+            if self.moves[row, i] != 0.0:
+                largest = max(largest, self.seen[i])
         for i in range(self.means.shape[0]):
             self.weights[i] = 0.0
             if self.moves[row, i] != 0.0:
-                for e in range(count):
-                    if rates[e] > 0.0:
-                        self.weights[i] += rates[e] * self.member[columns[e], i]
-                largest = max(largest, self.weights[i])
-        for i in range(self.means.shape[0]):
-            if self.moves[row, i] != 0.0:
-                self.weights[i] = max(self.weights[i], UNSEEN * largest)
+                self.weights[i] = max(self.seen[i], UNSEEN * largest)
+        return largest
 
     def moved_by(self, row: int, tau: float) -> tuple[float, float]:
         """Σ |λ_i − φ_i| at a multiplier, and its derivative; fills shifts and curvatures."""
@@ -104,67 +133,102 @@ class SetItems(NamedTuple):
             tau = after
         self.multipliers[row] = tau
 
-    def inform(
-        self,
-        row: int,
-        columns: np.ndarray,
-        count: int,
-        rates: np.ndarray,
-        curved: bool,
-        gradient: np.ndarray,
-        factors: np.ndarray,
-    ) -> float:
-        """F, its gradient and curvature; see ``ossb.graves_lai.information``."""
-        self.collect_weights(row, columns, count, rates)
-        for e in range(count):
-            gradient[e] = 0.0
-        largest = 0.0
-        for i in range(self.means.shape[0]):
-            largest = max(largest, self.weights[i])
-        if not largest > 0.0:
+    def load_of(self, row: int, i: int, shift: float) -> float:
+        """What one look at an item tells of an alternative that moves it so far."""
+        if self.moves[row, i] > 0.0:
+            return float(self.rising.divergence(self.means[i], self.means[i] + shift))
+        return float(self.falling.divergence(-self.means[i], -self.means[i] + shift))
+
+    def inform(self, row: int, enough: float) -> float:
+        if not self.weigh_items(row) > 0.0:
             return 0.0
         self.find_multiplier(row)
-        told, length = 0.0, 0.0
+        told = 0.0
         for i in range(self.means.shape[0]):
-            if self.moves[row, i] == 0.0:
-                continue
-            if self.moves[row, i] > 0.0:
-                other = self.means[i] + self.shifts[i]
-                load = self.rising.divergence(self.means[i], other)
-            else:
-                other = -self.means[i] + self.shifts[i]
-                load = self.falling.divergence(-self.means[i], other)
-            told += self.weights[i] * load
-            for e in range(count):
-                gradient[e] += load * self.member[columns[e], i]
-            self.loads[i] = 1.0 / math.sqrt(self.weights[i] * self.bends[i])
-            length += self.loads[i] * self.loads[i]
-        if curved:
-            self.fill_factors(row, columns, count, math.sqrt(length), factors)
+            if self.moves[row, i] != 0.0:
+                told += self.weights[i] * self.load_of(row, i, self.shifts[i])
         return told
 
-    def fill_factors(
-        self, row: int, columns: np.ndarray, count: int, length: float, factors: np.ndarray
-    ) -> None:
-        """Slopes by item, less what is along the constraint."""
-        tau = self.multipliers[row]
+    def look_again(self, row: int) -> None:
+        """Fill weights, shifts and curvatures of an alternative at its last multiplier."""
+        self.weigh_items(row)
+        self.moved_by(row, self.multipliers[row])
+
+    def gradient_at(self, row: int, columns: Ints, count: int, out: Floats) -> None:
+        self.look_again(row)
         for e in range(count):
-            along, place = 0.0, 0
+            out[e] = 0.0
+        for i in range(self.means.shape[0]):
+            if self.moves[row, i] != 0.0:
+                load = self.load_of(row, i, self.shifts[i])
+                for e in range(count):
+                    out[e] += load * self.member[columns[e], i]
+
+    def add_bends(
+        self,
+        rows: Ints,
+        weights: Floats,
+        n_rows: int,
+        columns: Ints,
+        count: int,
+        scale: Floats,
+        out: Floats,
+    ) -> None:
+        for j in range(n_rows):
+            self.look_again(rows[j])
+            rank = self.fill_pushes(rows[j], columns, count, scale)
+            for k in range(rank):
+                add_square(weights[j], self.pushes[k], count, out)
+
+    def fill_pushes(self, row: int, columns: Ints, count: int, scale: Floats) -> int:
+        """Slopes by item, less what is along the constraint; how many items there are."""
+        tau, length, rank = self.multipliers[row], 0.0, 0
+        for i in range(self.means.shape[0]):
+            if self.moves[row, i] != 0.0:
+                self.loads[i] = 1.0 / math.sqrt(self.weights[i] * self.bends[i])
+                length += self.loads[i] * self.loads[i]
+        for e in range(count):
+            along, rank = 0.0, 0
             for i in range(self.means.shape[0]):
                 if self.moves[row, i] != 0.0:
                     steep = 0.0
                     if self.shifts[i] > 0.0:
                         steep = tau / self.weights[i] * self.loads[i] * self.member[columns[e], i]
-                    factors[place, e] = steep
-                    along += steep * self.loads[i] / length
-                    place += 1
-            place = 0
+                    self.pushes[rank, e] = scale[e] * steep
+                    along += scale[e] * steep * self.loads[i] / length
+                    rank += 1
+            rank = 0
             for i in range(self.means.shape[0]):
                 if self.moves[row, i] != 0.0:
-                    factors[place, e] -= along * self.loads[i] / length
-                    place += 1
-            for k in range(place, factors.shape[0]):
-                factors[k, e] = 0.0
+                    self.pushes[rank, e] -= along * self.loads[i]
+                    rank += 1
+        return rank
+
+    def keep(self, row: int) -> None:
+        self.look_again(row)
+        for i in range(self.means.shape[0]):
+            self.kept[row, i] = self.shifts[i] if self.moves[row, i] != 0.0 else 0.0
+
+    def price_held(
+        self, rows: Ints, weights: Floats, count: int, is_open: Ints, out: Floats
+    ) -> None:
+        for i in range(self.means.shape[0]):
+            self.loads[i] = 0.0
+            for j in range(count):
+                shift = self.kept[rows[j], i]
+                if weights[j] > 0.0 and shift > 0.0:
+                    self.loads[i] += weights[j] * self.load_of(rows[j], i, shift)
+        for x in range(out.shape[0]):
+            out[x] = 0.0
+            for i in range(self.means.shape[0]):
+                out[x] += self.loads[i] * self.member[x, i]
+
+    def prove(self, row: int, told: float) -> float:
+        """F itself: multipliers are found to rounding, and the check finds its own."""
+        return told
+
+    def settle(self, least: float) -> None:
+        """No proofs are kept."""
 
 
 def set_items(
@@ -176,5 +240,20 @@ def set_items(
     gaps: np.ndarray,
 ) -> SetItems:
     """The record, with room to work in and no minimisers yet."""
-    scratch = [np.zeros(means.size) for _ in range(4)]
-    return SetItems(rising, falling, means, member, moves, gaps, np.zeros(len(moves)), *scratch)
+    n_items = means.size
+    return SetItems(
+        rising=rising,
+        falling=falling,
+        means=means,
+        member=member,
+        moves=moves,
+        gaps=gaps,
+        multipliers=np.zeros(len(moves)),
+        weights=np.zeros(n_items),
+        shifts=np.zeros(n_items),
+        bends=np.zeros(n_items),
+        loads=np.zeros(n_items),
+        seen=np.zeros(n_items),
+        kept=np.zeros(moves.shape),
+        pushes=np.zeros((n_items, most_columns(len(member), n_items))),
+    )

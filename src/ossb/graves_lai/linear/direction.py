@@ -11,14 +11,6 @@ are moderate, are eliminated:
 
 import numpy as np
 
-from ossb.graves_lai.linear.algebra import (
-    cholesky,
-    combine,
-    multiply,
-    solve_general,
-    transpose,
-    weighted_gram,
-)
 from ossb.graves_lai.linear.oracle import add_symmetric_product, unpack
 from ossb.graves_lai.linear.workspace import (
     ACTIVE_COLUMNS,
@@ -69,6 +61,14 @@ from ossb.graves_lai.linear.workspace import (
     Workspace,
 )
 from ossb.kernels import kernel, separate_kernel
+from ossb.numerics.dense import (
+    cholesky,
+    combine,
+    multiply,
+    solve_general,
+    transpose,
+    weighted_gram,
+)
 
 FAILED = 1e300  # no slope is as large
 

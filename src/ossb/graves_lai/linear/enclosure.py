@@ -40,8 +40,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.linear.algebra import cholesky
 from ossb.kernels import kernel
+from ossb.numerics.dense import cholesky
 
 UNIT = 2.0**-53
 GUARD = 1.01

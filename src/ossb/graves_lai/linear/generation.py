@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 
-from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
 from ossb.graves_lai.linear.interior_point import SINGULAR, SOLVED, UNBOUNDED, interior_point
 from ossb.graves_lai.linear.oracle import unpack
 from ossb.graves_lai.linear.passes import apply_whitening, largest, quadratic_forms
@@ -49,6 +48,7 @@ from ossb.graves_lai.linear.workspace import (
     Workspace,
 )
 from ossb.kernels import kernel, separate_kernel
+from ossb.numerics.dense import cholesky, inverse_of_factored
 
 STALLED = 9
 MOST_ROUNDS = 200

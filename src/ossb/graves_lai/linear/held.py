@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 
-from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored
 from ossb.graves_lai.linear.memory import (
     ARM_COST,
     DESIGN,
@@ -36,6 +35,7 @@ from ossb.graves_lai.linear.workspace import (
     Workspace,
 )
 from ossb.kernels import kernel
+from ossb.numerics.dense import cholesky, inverse_of_factored
 
 
 @kernel

@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 
-from ossb.graves_lai.linear.algebra import combine
 from ossb.graves_lai.linear.direction import FAILED, direction, dual_residual
 from ossb.graves_lai.linear.oracle import BROKEN, constraint_values, lift
 from ossb.graves_lai.linear.workspace import (
@@ -46,6 +45,7 @@ from ossb.graves_lai.linear.workspace import (
     Workspace,
 )
 from ossb.kernels import kernel, separate_kernel
+from ossb.numerics.dense import combine
 
 SOLVED, STOPPED, SINGULAR, NO_DIRECTION, NO_DESCENT = 0, 1, 2, 3, 5
 UNBOUNDED = 1e300

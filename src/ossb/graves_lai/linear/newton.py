@@ -11,12 +11,6 @@ import math
 
 import numpy as np
 
-from ossb.graves_lai.linear.algebra import (
-    cholesky,
-    inverse_of_factored,
-    solve_general,
-    weighted_gram,
-)
 from ossb.graves_lai.linear.held import verify
 from ossb.graves_lai.linear.memory import ARM_COST, DESIGN, OMEGA, RHO
 from ossb.graves_lai.linear.passes import quadratic_forms
@@ -45,6 +39,12 @@ from ossb.graves_lai.linear.workspace import (
     Workspace,
 )
 from ossb.kernels import kernel, separate_kernel
+from ossb.numerics.dense import (
+    cholesky,
+    inverse_of_factored,
+    solve_general,
+    weighted_gram,
+)
 
 MOST_ITERATIONS = 20
 MOST_CHANGES = 8

@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
-from ossb.graves_lai.linear.algebra import cholesky, inverse_of_factored, multiply, weighted_gram
 from ossb.graves_lai.linear.workspace import GRAM, INVERSE, SPARE
 from ossb.kernels import kernel
+from ossb.numerics.dense import cholesky, inverse_of_factored, multiply, weighted_gram
 
 ROOT2 = 1.4142135623730951
 BROKEN = -1e300

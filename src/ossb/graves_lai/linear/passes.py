@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from ossb.graves_lai.linear.algebra import cholesky
 from ossb.kernels import kernel
+from ossb.numerics.dense import cholesky
 
 BLOCK = 512
 

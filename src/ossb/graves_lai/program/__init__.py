@@ -8,5 +8,7 @@ those that cost and tell something, are arguments.
 """
 
 from ossb.graves_lai.program.solution import RatesSolution, look, solve
+from ossb.graves_lai.program.warm import Held, follow, held
+from ossb.graves_lai.program.work import work_arrays
 
-__all__ = ["RatesSolution", "look", "solve"]
+__all__ = ["Held", "RatesSolution", "follow", "held", "look", "solve", "work_arrays"]

@@ -17,121 +17,138 @@ import numpy as np
 
 from ossb.graves_lai.program.work import Columns, Rows, Work
 from ossb.kernels import kernel, separate_kernel
+from ossb.numerics.dense import add_square, cholesky, inner, solve_lower, solve_upper
 
-SOLVED, STOPPED, SINGULAR, NO_DESCENT = range(4)
-UNBOUNDED = 1e300
-CLIP = 1e3  # products of duals and their slacks stay within this factor of μ
+STEPS = 80
+BACKTRACKS = 40
+STUCK = 3  # steps in a row without descent after which it ends
+SPREAD = 1e3  # products of duals and their slacks stay within this factor of μ
 SPARE = 0.98  # share of the way to the boundary
 ARMIJO = 1e-4
-SLACK = 1e-13  # of the merit: what rounding may add
+ROUNDING = 1e-13  # of the merit: what rounding may add
+INSIDE = 1.5  # F of the least alternative where a start is from nothing
+SHORT = 0.6  # by which a step without descent is shortened
 
 
 @kernel
-def look(information: Any, n: int, m: int, v: np.ndarray, curved: bool, work: Work) -> float:
-    """F of every row at v, and where ``curved`` slopes and curvatures; the least F."""
+def look(information: Any, n: int, m: int, v: np.ndarray, logs: np.ndarray, work: Work) -> float:
+    """Fill ln F of every row at v; the least F, 0 where one has none."""
     columns, rows = work.columns, work.rows
     for e in range(n):
         columns.plays[e] = v[e] * columns.inverse[e]
-    least = UNBOUNDED
+    information.play(columns.members, n, columns.plays)
+    least = math.inf
     for j in range(m):
-        told = information.inform(
-            rows.members[j],
-            columns.members,
-            n,
-            columns.plays,
-            curved,
-            columns.gradient,
-            work.factors[j],
-        )
-        rows.told[j] = told
-        if not 1e-290 < told < 1e290:
+        told = information.inform(rows.members[j], math.inf)
+        if not 0.0 < told < math.inf:
             return 0.0
+        logs[j] = math.log(told)
         least = min(least, told)
-        if curved:
-            for e in range(n):
-                work.slopes[j, e] = columns.gradient[e] * columns.inverse[e] / told
-            for k in range(work.factors.shape[1]):
-                for e in range(n):
-                    work.factors[j, k, e] *= columns.inverse[e]
     return least
 
 
 @kernel
-def price(n: int, m: int, columns: Columns, rows: Rows, slopes: np.ndarray) -> float:
-    """c = Σ q_j g_j of every column; the largest."""
+def linearise(information: Any, n: int, m: int, work: Work) -> None:
+    """Fill the slopes of ln F where it was last looked at, and the prices at the multipliers."""
+    columns, rows = work.columns, work.rows
     for e in range(n):
         columns.price[e] = 0.0
     for j in range(m):
+        slopes = work.slopes[j]
+        information.gradient_at(rows.members[j], columns.members, n, slopes)
+        scale = math.exp(-rows.slack[j])
         for e in range(n):
-            columns.price[e] += rows.multiplier[j] * slopes[j, e]
-    dearest = 1e-300
+            slopes[e] *= scale * columns.inverse[e]
+            columns.price[e] += rows.multiplier[j] * slopes[e]
+
+
+@kernel
+def start_point(
+    n: int, m: int, gap: float, mu: float, least: float, columns: Columns, rows: Rows
+) -> bool:
+    """Scale v into the interior and choose q; μ = 0 asks for a start from nothing."""
+    scale = 1.0
+    if mu == 0.0:
+        scale = INSIDE / least
+    elif least <= 1.0 + 0.1 * gap:
+        scale = (1.0 + 0.3 * gap) / least
     for e in range(n):
-        dearest = max(dearest, columns.price[e])
-    return dearest
-
-
-@kernel
-def add_square(factor: float, vector: np.ndarray, n: int, normal: np.ndarray) -> None:
-    """Add factor · vector vectorᵀ to the lower triangle."""
-    for i in range(n):
-        weighed = factor * vector[i]
-        if weighed != 0.0:
-            for k in range(i + 1):
-                normal[i, k] += weighed * vector[k]
-
-
-@kernel
-def newton_matrix(n: int, m: int, work: Work) -> None:
-    """The lower triangle of the matrix of Newton's step."""
-    columns, rows, normal = work.columns, work.rows, work.normal
-    for i in range(n):
-        for k in range(i):
-            normal[i, k] = 0.0
-        normal[i, i] = columns.slack[i] / columns.spent[i]
+        columns.spent[e] *= scale
+        columns.plays[e] *= scale
     for j in range(m):
-        q = rows.multiplier[j]
-        add_square(q + q / rows.slack[j], work.slopes[j], n, normal)
-        for k in range(work.factors.shape[1]):
-            add_square(q / rows.told[j], work.factors[j, k], n, normal)
-
-
-@kernel
-def factor_in_place(normal: np.ndarray, n: int) -> bool:
-    """Cholesky's factor of the lower triangle; False where it is not positive."""
-    for i in range(n):
-        for k in range(i + 1):
-            rest = normal[i, k]
-            for e in range(k):
-                rest -= normal[i, e] * normal[k, e]
-            if k == i:
-                if not rest > 0.0:
-                    return False
-                normal[i, i] = math.sqrt(rest)
-            else:
-                normal[i, k] = rest / normal[k, k]
+        rows.slack[j] += math.log(scale)
+        if not rows.slack[j] > 0.0:
+            return False
+        central = max(mu, 1.0) if mu == 0.0 else mu
+        q = 0.0 if mu == 0.0 else rows.multiplier[j]
+        rows.multiplier[j] = max(q, central / rows.slack[j])
     return True
 
 
 @kernel
-def solve_factored(normal: np.ndarray, n: int, right: np.ndarray, out: np.ndarray) -> None:
-    """The solution, from Cholesky's factor."""
-    for i in range(n):
-        rest = right[i]
-        for k in range(i):
-            rest -= normal[i, k] * out[k]
-        out[i] = rest / normal[i, i]
-    for i in range(n - 1, -1, -1):
-        out[i] /= normal[i, i]
-        for k in range(i):
-            out[k] -= normal[i, k] * out[i]
+def start_slacks(n: int, m: int, mu: float, columns: Columns, rows: Rows) -> None:
+    """Choose s, and scale q with it where the start is from nothing."""
+    dearest = 0.0
+    for e in range(n):
+        dearest = max(dearest, columns.price[e])
+    if mu == 0.0 and dearest > 0.0:
+        for j in range(m):
+            rows.multiplier[j] *= 0.5 / dearest
+        for e in range(n):
+            columns.price[e] *= 0.5 / dearest
+    for e in range(n):
+        columns.slack[e] = max(1.0 - columns.price[e], mu / columns.spent[e])
 
 
 @kernel
-def direction(n: int, m: int, mu: float, work: Work) -> float:
+def record_bounds(
+    information: Any, n: int, m: int, upper: float, lower: float, work: Work
+) -> tuple[float, float]:
+    """Both sides at this point; the best of each is kept, with what proves it."""
+    columns, rows = work.columns, work.rows
+    spent, dearest, weights, nearest = 0.0, 0.0, 0.0, math.inf
+    for e in range(n):
+        spent += columns.spent[e]
+        dearest = max(dearest, columns.price[e])
+    for j in range(m):
+        rows.curving[j] = rows.multiplier[j] * math.exp(-rows.slack[j])
+        weights += rows.curving[j]
+        nearest = min(nearest, rows.slack[j])
+    scale = math.exp(-nearest)
+    if spent * scale < upper:
+        upper = spent * scale
+        for e in range(n):
+            columns.best[e] = columns.spent[e] * scale
+    if dearest > 0.0 and weights > lower * dearest:
+        lower = weights / dearest
+        for j in range(m):
+            rows.weight[j] = rows.curving[j] / dearest
+            information.keep(rows.members[j])
+    return upper, lower
+
+
+@kernel
+def newton_matrix(information: Any, n: int, m: int, work: Work) -> None:
+    """Fill the upper triangle of the matrix of Newton's step."""
+    columns, rows, normal = work.columns, work.rows, work.normal
+    for i in range(n):
+        for k in range(i, n):
+            normal[i, k] = 0.0
+    scale = columns.inverse
+    information.add_bends(rows.members, rows.curving, m, columns.members, n, scale, normal)
+    for i in range(n):
+        normal[i, i] += columns.slack[i] / columns.spent[i]
+    for j in range(m):
+        q = rows.multiplier[j]
+        add_square(q + q / rows.slack[j], work.slopes[j], n, normal)
+
+
+@kernel
+def direction(information: Any, n: int, m: int, mu: float, work: Work) -> float:
     """Fill the steps of v, s and q; the merit's slope along them, or 1 where there is none."""
     columns, rows = work.columns, work.rows
-    newton_matrix(n, m, work)
-    if not factor_in_place(work.normal, n):
+    newton_matrix(information, n, m, work)
+    if not cholesky(work.normal, n):
         return 1.0
     for e in range(n):
         columns.right[e] = mu / columns.spent[e] - 1.0
@@ -139,18 +156,18 @@ def direction(n: int, m: int, mu: float, work: Work) -> float:
         pull = mu / rows.slack[j]
         for e in range(n):
             columns.right[e] += pull * work.slopes[j, e]
-    solve_factored(work.normal, n, columns.right, columns.step)
+    for e in range(n):
+        columns.step[e] = columns.right[e]
+    solve_lower(work.normal, n, columns.step)
+    solve_upper(work.normal, n, columns.step)
     slope = 0.0
     for e in range(n):
         slope -= columns.right[e] * columns.step[e]
         ratio = columns.slack[e] / columns.spent[e]
         columns.slack_step[e] = mu / columns.spent[e] - columns.slack[e] - ratio * columns.step[e]
     for j in range(m):
-        along = 0.0
-        for e in range(n):
-            along += work.slopes[j, e] * columns.step[e]
         q, t = rows.multiplier[j], rows.slack[j]
-        rows.step[j] = mu / t - q - q / t * along
+        rows.step[j] = mu / t - q - q / t * inner(work.slopes[j], columns.step, n)
     return slope
 
 
@@ -166,10 +183,7 @@ def longest_step(step: np.ndarray, value: np.ndarray, count: int) -> float:
 
 @kernel
 def line_search(information: Any, n: int, m: int, mu: float, slope: float, work: Work) -> float:
-    """Move v along its step until the merit falls; the length of the step, 0 if it does not.
-
-    What is told at the new point is there then, slopes and curvatures included.
-    """
+    """Move v along its step until the merit falls; the length of the step, 0 if it does not."""
     columns, rows = work.columns, work.rows
     v, trial = columns.spent, columns.trial
     length = longest_step(columns.step, v, n)
@@ -177,21 +191,23 @@ def line_search(information: Any, n: int, m: int, mu: float, slope: float, work:
     for e in range(n):
         total += columns.step[e]
         size += v[e]
-    for _ in range(30):
+    for _ in range(BACKTRACKS):
         for e in range(n):
             trial[e] = v[e] + length * columns.step[e]
-        if look(information, n, m, trial, True, work) > 1.0:
+        if look(information, n, m, trial, rows.trial, work) > 1.0:
             change = length * total
             for e in range(n):
                 change -= mu * math.log(trial[e] / v[e])
             for j in range(m):
-                rows.trial[j] = math.log(rows.told[j])
                 change -= mu * math.log(rows.trial[j] / rows.slack[j])
-            if change <= ARMIJO * length * slope + SLACK * size:
+            if change <= ARMIJO * length * slope + ROUNDING * size:
                 for e in range(n):
                     v[e] = trial[e]
+                for j in range(m):
+                    rows.slack[j] = rows.trial[j]
                 return length
-        length *= 0.5
+        length *= SHORT
+    look(information, n, m, v, rows.slack, work)  # back to where the minimisers belong
     return 0.0
 
 
@@ -201,109 +217,53 @@ def keep_central(
 ) -> None:
     """Move duals, and keep each product with its slack within a factor of μ."""
     for e in range(count):
-        moved = (dual[e] + length * step[e]) * value[e]
-        dual[e] = min(max(moved, mu / CLIP), mu * CLIP) / value[e]
-
-
-@kernel
-def first_point(
-    information: Any, n: int, m: int, warm: bool, margin: float, barrier: float, work: Work
-) -> bool:
-    """Scale v to be strictly feasible, and choose q and s."""
-    columns, rows = work.columns, work.rows
-    least = look(information, n, m, columns.spent, True, work)
-    if not least > 0.0:
-        return False
-    if not warm or least <= 1.0 + 1e-12:
-        scale = (1.0 + margin if warm else 1.5) / least
-        for e in range(n):
-            columns.spent[e] *= scale
-        if not look(information, n, m, columns.spent, True, work) > 1.0:
-            return False
-    for j in range(m):
-        rows.slack[j] = math.log(rows.told[j])
-        q = rows.multiplier[j] if warm else 0.0
-        rows.multiplier[j] = max(q, barrier / rows.slack[j]) if warm else 1.0 / rows.slack[j]
-    dearest = price(n, m, columns, rows, work.slopes)
-    for j in range(m):
-        rows.multiplier[j] *= 1.0 if warm else 0.5 / dearest
-    for e in range(n):
-        left = 1.0 - columns.price[e] * (1.0 if warm else 0.5 / dearest)
-        columns.slack[e] = max(left, barrier / columns.spent[e]) if warm else left
-    return True
-
-
-@kernel
-def record_bounds(n: int, m: int, upper: float, lower: float, work: Work) -> tuple[float, float]:
-    """Both sides at this point; the best of each is kept, with what proves it."""
-    columns, rows = work.columns, work.rows
-    dearest = price(n, m, columns, rows, work.slopes)
-    spent, weights, least = 0.0, 0.0, UNBOUNDED
-    for e in range(n):
-        spent += columns.spent[e]
-    for j in range(m):
-        weights += rows.multiplier[j] / rows.told[j]
-        least = min(least, rows.told[j])
-    if spent < upper * least:
-        upper = spent / least
-        for e in range(n):
-            columns.best[e] = columns.spent[e] / least
-    if weights > lower * dearest:
-        lower = weights / dearest
-        for e in range(n):
-            columns.below[e] = columns.spent[e]
-        for j in range(m):
-            rows.weight[j] = rows.multiplier[j] / (rows.told[j] * dearest)
-    return upper, lower
+        middle = mu / value[e]
+        moved = dual[e] + length * step[e]
+        dual[e] = min(max(moved, middle / SPREAD), middle * SPREAD)
 
 
 @separate_kernel
 def interior_point(
-    information: Any,
-    n: int,
-    m: int,
-    tolerance: float,
-    limit: int,
-    warm: bool,
-    gap: float,
-    work: Work,
-) -> tuple[float, float, int]:
-    """Solve the working set from the v (and, warm, the q) in place; both sides, and a status.
+    information: Any, n: int, m: int, tolerance: float, gap: float, begin: float, work: Work
+) -> tuple[float, float]:
+    """Solve the working set; both sides of its value, ∞ and 0 at worst.
 
-    ``gap`` says how good a warm start is.
+    Parameters
+    ----------
+    gap
+        How far off the start is.
+    begin
+        The first μ of a start from the v and q in place; 0 starts from nothing but their v.
     """
     columns, rows = work.columns, work.rows
-    upper, lower, total = UNBOUNDED, 0.0, 0.0
-    for e in range(n):
-        total += columns.spent[e]
-    if not first_point(information, n, m, warm, 0.3 * gap, 0.3 * gap * total / (n + m), work):
-        return upper, lower, SINGULAR
-    centring = 0.05
-    for _ in range(limit):
-        upper, lower = record_bounds(n, m, upper, lower, work)
+    upper, lower = math.inf, 0.0
+    least = look(information, n, m, columns.spent, rows.slack, work)
+    if not least > 0.0 or not start_point(n, m, gap, begin, least, columns, rows):
+        return upper, lower
+    centring, stuck = 0.1, 0
+    for iteration in range(STEPS):
+        linearise(information, n, m, work)
+        if iteration == 0:
+            start_slacks(n, m, begin, columns, rows)
+        upper, lower = record_bounds(information, n, m, upper, lower, work)
         if upper - lower <= tolerance * upper:
-            return upper, lower, SOLVED
-        product = 0.0
-        for e in range(n):
-            product += columns.spent[e] * columns.slack[e]
-        for j in range(m):
-            product += rows.multiplier[j] * rows.slack[j]
+            break
+        product = inner(columns.spent, columns.slack, n) + inner(rows.multiplier, rows.slack, m)
         mu = centring * product / (n + m)
-        slope = direction(n, m, mu, work)
+        slope = direction(information, n, m, mu, work)
         if not slope < 0.0:
-            return upper, lower, SINGULAR
-        length = min(
+            break
+        dual = min(
             longest_step(columns.slack_step, columns.slack, n),
             longest_step(rows.step, rows.multiplier, m),
         )
         moved = line_search(information, n, m, mu, slope, work)
-        if moved == 0.0:
-            return upper, lower, NO_DESCENT
-        for j in range(m):
-            rows.slack[j] = math.log(rows.told[j])
-        keep_central(columns.spent, columns.slack, columns.slack_step, length, n, mu)
-        keep_central(rows.slack, rows.multiplier, rows.step, length, m, mu)
-        shortest = min(moved, length)
-        floor = 0.05 if shortest < 0.95 else 0.01
+        stuck = 0 if moved > 0.0 else stuck + 1
+        if stuck == STUCK:
+            break
+        keep_central(columns.spent, columns.slack, columns.slack_step, dual, n, mu)
+        keep_central(rows.slack, rows.multiplier, rows.step, dual, m, mu)
+        shortest = min(moved, dual)
+        floor = 0.01 if shortest >= 0.95 else 0.05
         centring = min(0.9, max(floor, (1.0 - shortest) * (1.0 - shortest)))
-    return upper, lower, STOPPED
+    return upper, lower

@@ -1,35 +1,45 @@
 """One program of rates: solve, and say how good the answer is."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.program.barrier import SOLVED
-from ossb.graves_lai.program.generation import FEW, WHOLE, generate, look_at_rows
-from ossb.graves_lai.program.work import work_arrays
+from ossb.graves_lai.program.generation import generate
+from ossb.graves_lai.program.work import Work, work_arrays
+from ossb.graves_lai.program.working_set import FEW, WHOLE, first_sets
+from ossb.kernels import separate_kernel
 
 LOOKS = 20.0  # how often a column is looked at on the way to a minimiser
 SECOND = 1e-6  # what an interpreted statement over one column takes
 
 
 class RatesSolution(NamedTuple):
-    """Feasible rates, weights of the alternatives, and both sides of the value."""
+    """Feasible rates, weights of the alternatives, and both sides of the value.
+
+    The minimisers behind the weights are those that the information holds.
+    """
 
     rates: np.ndarray  # (K,)
     weights: np.ndarray  # (J,), which sum to ``lower``
-    below: np.ndarray  # (K,) the rates for which the weights are of the minimisers
+    alternatives: np.ndarray  # bool (J,): which of the rows are alternatives at all
     lower: float
     upper: float
-    solved: bool
+
+
+@separate_kernel
+def solve_cold(information: Any, leader: int, gap: float, work: Work) -> tuple[float, float]:
+    """Solve from nothing; both sides of the value."""
+    information.follow(leader, work.plays, work.alternatives)
+    n, m = first_sets(information, work)
+    if m == 0:
+        return 0.0, 0.0
+    _, _, upper, lower = generate(information, n, m, gap, math.inf, 0.0, work)
+    return upper, lower
 
 
 def solve(
-    information: Any,
-    costs: np.ndarray,
-    n_rows: int,
-    rank: int,
-    gap: float,
-    compiled: bool | None = None,
+    information: Any, costs: np.ndarray, leader: int, gap: float, compiled: bool | None = None
 ) -> RatesSolution:
     """Minimise costs · η subject to F_j(η) ≥ 1 for every alternative of the information.
 
@@ -38,29 +48,49 @@ def solve(
     information
         What rates tell of each alternative; see ``ossb.graves_lai.information``.
     costs
-        Positive, one for each column.
-    n_rows, rank
-        How many alternatives there are, and the largest rank of their curvature.
+        One for each column; positive, but for a leader whose plays are free.
+    leader
+        The best arm.
+    compiled
+        Whether to run compiled; where not given, if that is large, or at hand after a few calls.
     """
-    unit = float(np.exp(np.mean(np.log(costs))))
-    rates, below, weights = np.zeros(costs.size), np.zeros(costs.size), np.zeros(n_rows)
+    n_rows, rank = information.n_alternatives(), information.rank_of_bends()
     work = work_arrays(costs.size, n_rows, rank)
-    arguments = (information, unit / costs, gap, work, rates, weights, below)
+    unit = float(np.exp(np.mean(np.log(costs[costs > 0.0]))))
+    work.plays.costs[:] = costs / unit
     if compiled is None:
-        generate.quick.expect(interpreted_seconds(costs.size, n_rows, rank), *arguments)
-    upper, lower, status = generate.run_as(compiled)(*arguments)
-    return RatesSolution(rates, weights * unit, below, lower * unit, upper * unit, status == SOLVED)
-
-
-def look(information: Any, rows: np.ndarray, rates: np.ndarray) -> None:
-    """Leave the information's minimisers of some alternatives at those for rates of all columns."""
-    played = np.flatnonzero(rates > 0.0)
-    arguments = (information, rows, played, rates[played], np.zeros(played.size), np.zeros((1, 1)))
-    look_at_rows.quick.expect(LOOKS * SECOND * rows.size * played.size, *arguments)
-    look_at_rows.run_as(None)(*arguments)
+        seconds = interpreted_seconds(costs.size, n_rows, rank)
+        solve_cold.quick.expect(seconds, information, leader, gap, work)
+    upper, lower = solve_cold.run_as(compiled)(information, leader, gap, work)
+    is_open = work.plays.is_open == 1
+    rates = np.zeros(costs.size)
+    rates[is_open] = work.plays.spent[is_open] / work.plays.costs[is_open]
+    weights = np.array(work.alternatives.weight)
+    total = float(weights.sum())
+    if total > 0.0:
+        weights *= lower * unit / total
+    is_alternative = work.alternatives.is_open == 1
+    return RatesSolution(rates, weights, is_alternative, float(lower) * unit, float(upper) * unit)
 
 
 def interpreted_seconds(n_columns: int, n_rows: int, rank: int) -> float:
     """Rough time of an interpreted solve: some thirty steps on a working set, looked at twice."""
     looked_at = min(n_rows, WHOLE) * min(n_columns, FEW * WHOLE)
     return 60.0 * SECOND * looked_at * (5 + rank)
+
+
+@separate_kernel
+def look_at(information: Any, columns: np.ndarray, rates: np.ndarray) -> None:
+    """Leave the information's minimisers of all alternatives at those for rates of columns."""
+    information.play(columns, columns.shape[0], rates)
+    for row in range(information.n_alternatives()):
+        information.inform(row, math.inf)
+
+
+def look(information: Any, rates: np.ndarray) -> None:
+    """Leave the information's minimisers of all alternatives at those for rates of all columns."""
+    played = np.flatnonzero(rates > 0.0)
+    arguments = information, played, rates[played]
+    looks = LOOKS * SECOND * information.n_alternatives() * played.size
+    look_at.quick.expect(looks, *arguments)
+    look_at.run_as(None)(*arguments)

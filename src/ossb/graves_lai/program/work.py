@@ -1,78 +1,106 @@
-"""Work arrays of the barrier, by name."""
+"""Work arrays of a program of rates, by name."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-COLUMNS = 160  # most columns of a working set, and
-ROWS = 64  # most rows: a few more than are ever tight
+from ossb.records import Floats, Ints, record
+
+COLUMNS, ROWS = 160, 64  # room of working sets that suffices where curvatures are of low rank
 
 
+@record
 class Columns(NamedTuple):
     """Vectors with an entry for each column of the working set."""
 
-    members: np.ndarray  # int64: which columns of the problem
-    inverse: np.ndarray  # 1/κ
-    plays: np.ndarray  # η of the point looked at
-    spent: np.ndarray  # v = κ η
-    slack: np.ndarray  # s, what a column costs beyond what it tells
-    price: np.ndarray  # c = Σ_j q_j ∂ ln F_j/∂v: 1 where it pays
-    right: np.ndarray
-    step: np.ndarray
-    slack_step: np.ndarray
-    trial: np.ndarray
-    best: np.ndarray  # v of the best feasible point so far, feasible
-    below: np.ndarray  # v at which the best weights so far have their minimisers
-    gradient: np.ndarray  # of one F
+    members: Ints  # which columns of the program
+    inverse: Floats  # 1/κ
+    plays: Floats  # η of the point looked at
+    spent: Floats  # v = κ η
+    slack: Floats  # s, what a column costs beyond what it tells
+    price: Floats  # c = Σ_j q_j ∂ ln F_j/∂v: 1 where a column pays
+    right: Floats  # right-hand side of Newton's equations
+    step: Floats  # of v
+    slack_step: Floats  # of s
+    trial: Floats  # v ahead
+    best: Floats  # v of the best feasible point so far
 
 
+@record
 class Rows(NamedTuple):
     """Vectors with an entry for each row of the working set."""
 
-    members: np.ndarray  # int64: which alternatives of the problem
-    told: np.ndarray  # F
-    slack: np.ndarray  # t = ln F
-    multiplier: np.ndarray  # q
-    step: np.ndarray
-    trial: np.ndarray
-    weight: np.ndarray  # y of the best lower bound so far
+    members: Ints  # which alternatives of the program
+    slack: Floats  # t = ln F
+    multiplier: Floats  # q
+    step: Floats  # of q
+    trial: Floats  # t ahead
+    weight: Floats  # y of the best lower bound so far
+    curving: Floats  # q/F: how much ∇²F counts
 
 
+@record
+class Plays(NamedTuple):
+    """Vectors with an entry for each column of the whole program."""
+
+    everything: Ints  # 0, 1, …
+    costs: Floats  # κ
+    is_open: Ints  # 0 where it has no part in the program: it is free, or tells nothing
+    is_working: Ints
+    spent: Floats  # κ η of the best rates so far
+    price: Floats  # what it tells for its cost at the weights: 1 where it pays
+    score: Floats  # how much it is missed in the working set
+
+
+@record
+class Alternatives(NamedTuple):
+    """Vectors with an entry for each row of the whole program."""
+
+    is_open: Ints  # 0 where it is none
+    is_working: Ints
+    weight: Floats  # y of the best lower bound so far
+    told: Floats  # F at the best rates so far
+    score: Floats  # how much it is missed in the working set
+
+
+@record
 class Work(NamedTuple):
-    """Scratch of one solve, and the matrices."""
+    """All vectors, and the matrices of the working set."""
 
     columns: Columns
     rows: Rows
-    slopes: np.ndarray  # (rows, columns): ∂ ln F/∂v
-    factors: np.ndarray  # (rows, rank, columns): of −∇² F, in v
-    normal: np.ndarray  # (columns, columns)
-    everything: np.ndarray  # int64 (K,): 0, 1, …
-    all_rates: np.ndarray  # (K,)
-    all_prices: np.ndarray  # (K,)
-    all_gradient: np.ndarray  # (K,)
-    all_told: np.ndarray  # (J,)
-    no_factors: np.ndarray  # (1, 1)
-    is_column: np.ndarray  # int64 (K,)
-    is_row: np.ndarray  # int64 (J,)
+    plays: Plays
+    alternatives: Alternatives
+    slopes: Floats  # (rows, columns): ∂ ln F/∂v
+    normal: Floats  # (columns, columns): upper triangle of Newton's matrix
+
+
+def most_columns(n_columns: int, rank: int) -> int:
+    """Room for working columns: an optimum plays no more than curvatures have entries."""
+    return min(n_columns, max(COLUMNS, 40 + 3 * rank * (rank + 1)))
 
 
 def work_arrays(n_columns: int, n_rows: int, rank: int) -> Work:
     """Arrays for a program of that many columns and rows, of curvature of that rank."""
-    n, m = min(n_columns, COLUMNS), min(n_rows, ROWS)
+    n = most_columns(n_columns, rank)
+    m = min(n_rows, max(ROWS, 24 + 2 * rank * (rank + 1)))
     column = [np.zeros(n) for _ in Columns._fields[1:]]
     row = [np.zeros(m) for _ in Rows._fields[1:]]
     return Work(
         Columns(np.zeros(n, np.int64), *column),
         Rows(np.zeros(m, np.int64), *row),
+        Plays(
+            np.arange(n_columns),
+            np.ones(n_columns),
+            np.ones(n_columns, np.int64),
+            np.zeros(n_columns, np.int64),
+            *(np.zeros(n_columns) for _ in range(3)),
+        ),
+        Alternatives(
+            np.ones(n_rows, np.int64),
+            np.zeros(n_rows, np.int64),
+            *(np.zeros(n_rows) for _ in range(3)),
+        ),
         np.zeros((m, n)),
-        np.zeros((m, rank, n)),
         np.zeros((n, n)),
-        np.arange(n_columns),
-        np.zeros(n_columns),
-        np.zeros(n_columns),
-        np.zeros(n_columns),
-        np.zeros(n_rows),
-        np.zeros((1, 1)),
-        np.zeros(n_columns, np.int64),
-        np.zeros(n_rows, np.int64),
     )

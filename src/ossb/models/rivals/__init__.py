@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ossb.families import Family
-from ossb.graves_lai.glm.links import IDENTITY
+from ossb.graves_lai.information.links import IDENTITY
 from ossb.models.classical import ClassicalModel
 from ossb.models.dueling import DuelingModel
 from ossb.models.finite import FiniteModel

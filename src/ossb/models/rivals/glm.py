@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.glm.links import LOGISTIC, change, curvature, divergence
-from ossb.graves_lai.linear.algebra import cholesky
+from ossb.graves_lai.information.links import LOGISTIC, change, curvature, divergence
 from ossb.kernels import kernel
 from ossb.models.base import Model
 from ossb.models.glm import FACTOR, GRAM, INVERSE, GlmLook, GlmModel
@@ -28,6 +27,7 @@ from ossb.models.least_squares import quadratic_form
 from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Contest, least_ruled_out
 from ossb.models.rivals.linear import along, image_of, log_volume
 from ossb.models.spanning import first_look
+from ossb.numerics.dense import cholesky
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 

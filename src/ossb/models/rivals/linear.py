@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.linear.algebra import cholesky
 from ossb.kernels import kernel
 from ossb.models.base import Model
 from ossb.models.least_squares import (
@@ -34,6 +33,7 @@ from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Conte
 from ossb.models.rivals.mixture import PSEUDO
 from ossb.models.spanning import first_look
 from ossb.models.within import follow_within, predict_within, widths_within
+from ossb.numerics.dense import cholesky
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 

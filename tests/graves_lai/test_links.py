@@ -6,8 +6,9 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from ossb.graves_lai.glm import certificate, links
-from ossb.graves_lai.glm.links import IDENTITY, LOG, LOGISTIC
+from ossb.graves_lai.glm import certificate
+from ossb.graves_lai.information import links
+from ossb.graves_lai.information.links import IDENTITY, LOG, LOGISTIC
 
 INDICES = (-250.0, -30.0, -3.0, -1e-3, 0.0, 0.7, 5.0, 29.5, 200.0)
 SHIFTS = (-300.0, -60.0, -5.0, -0.4, -1e-3, -1e-8, 1e-9, 1e-3, 0.3, 2.0, 40.0, 90.0)

@@ -1,4 +1,4 @@
-"""Small dense linear algebra for the linear solver, as kernels.
+"""Small dense linear algebra in scalar loops, the same bits interpreted and compiled.
 
 Every inner loop runs element by element along contiguous rows, so that strict IEEE code still
 vectorises; matrices are stored with room to spare, and sizes are passed apart.  A symmetric
@@ -112,6 +112,45 @@ def cholesky(matrix: np.ndarray, size: int) -> bool:
             for j in range(i, size):
                 matrix[i, j] -= factor * matrix[k, j]
     return True
+
+
+@kernel
+def solve_lower(factor: np.ndarray, size: int, vector: np.ndarray) -> None:
+    """Replace a vector by R⁻ᵀ vector, given R in the upper triangle of ``factor``."""
+    for i in range(size):
+        value = vector[i] / factor[i, i]
+        vector[i] = value
+        for k in range(i + 1, size):
+            vector[k] -= factor[i, k] * value
+
+
+@kernel
+def solve_upper(factor: np.ndarray, size: int, vector: np.ndarray) -> None:
+    """Replace a vector by R⁻¹ vector, given R in the upper triangle of ``factor``."""
+    for i in range(size - 1, -1, -1):
+        rest = vector[i]
+        for k in range(i + 1, size):
+            rest -= factor[i, k] * vector[k]
+        vector[i] = rest / factor[i, i]
+
+
+@kernel
+def inner(a: np.ndarray, b: np.ndarray, size: int) -> float:
+    """⟨a, b⟩ over the first entries."""
+    total = 0.0
+    for i in range(size):
+        total += a[i] * b[i]
+    return total
+
+
+@kernel
+def add_square(factor: float, vector: np.ndarray, size: int, out: np.ndarray) -> None:
+    """Add factor · vector vectorᵀ to the upper triangle of ``out``."""
+    for i in range(size):
+        weighed = factor * vector[i]
+        if weighed != 0.0:
+            for k in range(i, size):
+                out[i, k] += weighed * vector[k]
 
 
 @kernel
