@@ -15,6 +15,8 @@ from ossb.policies.double_thompson import DOUBLE_THOMPSON
 from ossb.policies.e4 import E4_KIND
 from ossb.policies.end_of_optimism import END_OF_OPTIMISM
 from ossb.policies.escb import ESCB
+from ossb.policies.frank_wolfe import FRANK_WOLFE
+from ossb.policies.game import GAME
 from ossb.policies.glm_ucb import GLM_UCB
 from ossb.policies.glpg import GLPG
 from ossb.policies.graves_lai import GRAVES_LAI
@@ -43,6 +45,7 @@ from ossb.policies.spl import SPL
 from ossb.policies.successive_elimination import SUCCESSIVE_ELIMINATION
 from ossb.policies.thompson import THOMPSON
 from ossb.policies.top_two import TOP_TWO
+from ossb.policies.track_and_stop import TRACK_AND_STOP
 from ossb.policies.ucb1 import UCB1
 from ossb.policies.uniform import UNIFORM
 from ossb.structures.base import Instance
@@ -88,6 +91,9 @@ OWN: dict[str, Kind] = {
         AESCB,
         GLPG,
         TOP_TWO,
+        TRACK_AND_STOP,
+        FRANK_WOLFE,
+        GAME,
         LUCB,
         KL_LUCB,
         LINGAPE,

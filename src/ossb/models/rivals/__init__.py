@@ -23,10 +23,20 @@ from ossb.models.rivals.lipschitz import LipschitzRivals
 from ossb.models.rivals.mixture import mixture_of
 from ossb.models.rivals.pairs import PairRivals
 from ossb.models.rivals.semi_bandit import ItemRivals
+from ossb.models.rivals.shares import Showing, showing_of
 from ossb.models.semi_bandit import SemiBanditModel
 from ossb.models.unimodal import UnimodalModel
 
-__all__ = ["CHARGE", "RUNNER_UP", "STATISTIC", "Contest", "Rivals", "rivals_of"]
+__all__ = [
+    "CHARGE",
+    "RUNNER_UP",
+    "STATISTIC",
+    "Contest",
+    "Rivals",
+    "Showing",
+    "rivals_of",
+    "showing_of",
+]
 
 NONE = np.zeros(0, np.int64)
 

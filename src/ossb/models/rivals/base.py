@@ -103,6 +103,10 @@ class Rivals(Protocol):
         """
         ...
 
+    def expect_means(self, tally: Tally, memory: Contest, out: np.ndarray) -> None:
+        """Fill the means of all components at the estimate that was ranked."""
+        ...
+
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
     ) -> None:

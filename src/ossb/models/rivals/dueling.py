@@ -134,6 +134,10 @@ class DuelRivals(NamedTuple):
             memory.ratios[j] = max(losses[j] - losses[leader], 0.0) if j != leader else math.inf
         return pair_position(leader, leader, self.n_items)
 
+    def expect_means(self, tally: Tally, memory: Contest, out: np.ndarray) -> None:
+        for k in range(out.shape[0]):
+            out[k] = tally.means[k]
+
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
     ) -> None:

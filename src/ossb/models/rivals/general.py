@@ -56,6 +56,9 @@ class GeneralRivals:
             self.oppose(rival, leader, epsilon, tally, memory)
         return rival
 
+    def expect_means(self, tally: Tally, memory: Contest, out: np.ndarray) -> None:
+        out[:] = memory.space.look.estimate
+
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
     ) -> None:

@@ -123,6 +123,10 @@ class GlmRivals(NamedTuple):
             self.oppose(rival, leader, epsilon, tally, memory)
         return rival
 
+    def expect_means(self, tally: Tally, memory: Contest, out: np.ndarray) -> None:
+        for x in range(out.shape[0]):
+            out[x] = memory.space.look.estimate[x]
+
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
     ) -> None:

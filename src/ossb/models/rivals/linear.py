@@ -176,6 +176,10 @@ class LinearRivals(NamedTuple):
         memory.ratios[leader] = math.inf
         return leader
 
+    def expect_means(self, tally: Tally, memory: Contest, out: np.ndarray) -> None:
+        for x in range(out.shape[0]):
+            out[x] = memory.rewards[x]
+
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
     ) -> None:

@@ -139,6 +139,7 @@ class LipschitzRivals(NamedTuple):
         family, least = self.mixture.family, math.inf
         for x in range(ratios.shape[0]):
             memory.space.weights[x] = float(tally.counts[x])
+            memory.space.levels[x] = math.nan
             q, m = tally.means[x], float(tally.counts[x])
             ratios[x] = ratio_of_pair(family, p, n, q, m, epsilon)
             if self.distances[x, leader] <= 0.0:
@@ -159,12 +160,18 @@ class LipschitzRivals(NamedTuple):
             self.oppose(rival, leader, epsilon, tally, memory)
         return rival
 
+    def expect_means(self, tally: Tally, memory: Contest, out: np.ndarray) -> None:
+        for x in range(out.shape[0]):
+            out[x] = memory.rewards[x]
+
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
     ) -> None:
         if self.mixture.law == EXPONENTIAL:
             oppose_pair(self.mixture.family, rival, leader, epsilon, tally, memory.news)
             return
+        if memory.space.levels[rival] != memory.space.levels[rival]:  # ranked by the pair alone
+            memory.ratios[rival] = self.raise_arm(rival, leader, epsilon, tally, memory)
         v = memory.space.levels[rival]
         for z in range(memory.news.shape[0]):
             mean = tally.means[z]

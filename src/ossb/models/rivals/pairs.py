@@ -202,6 +202,10 @@ class PairRivals(NamedTuple):
             self.oppose(rival, leader, epsilon, tally, memory)
         return rival
 
+    def expect_means(self, tally: Tally, memory: Contest, out: np.ndarray) -> None:
+        for x in range(out.shape[0]):
+            out[x] = memory.rewards[x]
+
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
     ) -> None:

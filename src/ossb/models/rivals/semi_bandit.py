@@ -156,6 +156,10 @@ class ItemRivals(NamedTuple):
             self.oppose(rival, leader, epsilon, tally, memory)
         return rival
 
+    def expect_means(self, tally: Tally, memory: Contest, out: np.ndarray) -> None:
+        for k in range(out.shape[0]):
+            out[k] = tally.means[k]
+
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
     ) -> None:
