@@ -381,6 +381,17 @@ def test_tokens_over_http_have_limits(campaign, tokens):
         assert (answer.status_code, answer.json()["error"]["field"]) == (400, field)
 
 
+def test_a_stream_ends_with_its_token(campaign, monkeypatch):
+    """By itself, though nothing happens that would wake it."""
+    monkeypatch.setattr("ossb.service.stream.QUIET", 1e6)
+    monkeypatch.setattr("ossb.service.stream.POLL", 1e6)
+    token = campaign.service.tokens.create("read", expires_in=1.5)
+    answer = campaign.get("/v1/campaigns/first/events", token=token)
+    assert answer.status_code == 200
+    assert b"created" in answer.content
+    assert campaign.get("/v1/campaigns/first", token=token).status_code == 401
+
+
 def test_tokens_that_ended_are_kept_by_nobody():
     """They may come and go for years: what is held against each call are those that are good."""
     now = [1e9]

@@ -79,6 +79,7 @@ async def _stream(call: Call, campaign: Campaign, after: int) -> AsyncIterator[b
                 yield found
                 continue
             pause = POLL if shared else QUIET
+            pause = max(min(pause, service.tokens.left(call.grant)), 0.0)
             with suppress(TimeoutError):
                 await asyncio.wait_for(news.wait(), pause)
             quiet += pause

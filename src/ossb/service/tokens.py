@@ -196,6 +196,14 @@ class Tokens:
         session = self._known.sessions.get(grant.session)
         return not grant.session or (session is not None and now < session.expires)
 
+    def left(self, grant: Grant) -> float:
+        """Seconds until what was granted ends by itself; infinite where it does not."""
+        issued, session = self._known.issued.get(grant.id), self._known.sessions.get(grant.session)
+        ends = [NEVER if issued is None else issued.limits.expires or NEVER]
+        if session is not None:
+            ends.append(session.expires)
+        return min(ends) - self._clock()
+
     def listed(self) -> list[dict[str, Any]]:
         """The tokens that are good, in the order they were made."""
         now = self._clock()
