@@ -136,6 +136,7 @@ class Client:
         *,
         lease_seconds: float | None = None,
         available: Iterable[int] | None = None,
+        context: int | str | None = None,
         key: str | None = None,
     ) -> list[Decision]:
         """The next decisions; a repeated call under the same key returns the same."""
@@ -146,6 +147,8 @@ class Client:
             whole = isinstance(available, str | bytes | Mapping)
             lists = isinstance(available, Iterable) and not whole
             body["available"] = list(available) if lists else available
+        if context is not None:
+            body["context"] = context
         answer = self._call("POST", _path(name, "ask"), body, key or uuid.uuid4().hex)
         return [Decision(**decision) for decision in answer["decisions"]]
 

@@ -52,7 +52,13 @@ class Undone(OutOfTime):
 
 
 def choose(
-    state: State, player: Player, left_out: frozenset[int], n: int, now: float, expires: float
+    state: State,
+    player: Player,
+    left_out: frozenset[int],
+    n: int,
+    now: float,
+    expires: float,
+    context: int | None = None,
 ) -> dict[str, Any]:
     """Ask the policy, folding its decisions as it goes; what it changed is what the event says.
 
@@ -78,7 +84,7 @@ def choose(
         for _ in range(n):
             deadlines.check()
             deadlines.breathe()
-            decision = player.select(state.tally, live.bound, state.rng, table)
+            decision = player.select(state.tally, live.bound, state.rng, table, context)
             state.enter(decision, now, expires)
             chosen.append([decision.arm, decision.phase])
     except OutOfTime as late:
@@ -99,6 +105,31 @@ def choose(
     if after != state.stream:
         content["rng"] = after
     return content
+
+
+def context_of(state: State, context: Any) -> int | None:
+    """Which context asks; None where there are not several."""
+    instance = state.instance
+    if not instance.has_contexts:
+        if context is not None:
+            raise InputError("context", "be left out: this campaign has none", context)
+        return None
+    layout = instance.layout
+    if context is not None:
+        place = int(layout.context(context))
+        return place if layout.n_contexts > 1 else None
+    if layout.n_contexts > 1:
+        raise InputError("context", f"be given: one of {', '.join(layout.names[:20])}")
+    return None
+
+
+def refuse_other_context(state: State, again: Sequence[Decided], context: int | None) -> None:
+    """Refuse to answer a key again to another context than it was answered before."""
+    for decision in again:
+        arm: Any = decision.arm
+        if context is not None and arm[0] != context:
+            must = f"be {state.instance.layout.names[arm[0]]}, as for this key before"
+            raise InputError("context", must, state.instance.layout.names[context])
 
 
 def left_out_of(state: State, available: Available | None) -> frozenset[int]:

@@ -18,7 +18,9 @@ from ossb.campaigns.asking import (
     Players,
     Undone,
     choose,
+    context_of,
     left_out_of,
+    refuse_other_context,
     refuse_others,
 )
 from ossb.campaigns.card import card, line
@@ -135,6 +137,7 @@ class Campaign(Changes):
         lease: float = LEASE,
         key: str | None = None,
         available: Available | None = None,
+        context: int | str | None = None,
     ) -> list[Decided]:
         """The next ``n`` decisions.
 
@@ -148,6 +151,8 @@ class Campaign(Changes):
         available
             The arms (items, where arms are made of items) to choose from; all but the retired
             ones by default.
+        context
+            Who asks, by number or name, where the instance has contexts.
         """
         n = integer(n, "n", least=1)
         if n > MOST_AT_ONCE:
@@ -164,12 +169,13 @@ class Campaign(Changes):
                 if count != n:
                     raise InputError("n", f"be {count}, as for this key before", n)
                 again = decided(state, first, count)
+                refuse_other_context(state, again, context_of(state, context))
                 if available is not None:
                     refuse_others(state, again, available)
                 return again, self._journal.newest
             if state.closed:
                 raise Closed(f"campaign {self.name!r} is closed")
-            left_out = left_out_of(state, available)
+            left_out, place = left_out_of(state, available), context_of(state, context)
             player = self._players.among(state, left_out, "available")
             now = self._clock()
             self._expire(state, now)
@@ -177,7 +183,7 @@ class Campaign(Changes):
                 raise InputError("n", f"leave at most {MOST_PENDING} decisions pending", n)
             first = len(state.decisions)
             try:
-                content = choose(state, player, left_out, n, now, now + lease)
+                content = choose(state, player, left_out, n, now, now + lease, place)
             except Undone:
                 raise
             except BaseException:  # a policy that failed half way leaves its traces
@@ -351,7 +357,7 @@ class Campaign(Changes):
                 arm = looking.leader(view)
             except OssbError:  # the policy may be of a package that is not there any more
                 return line(stands, "unknown")
-            named = state.instance.arm_name(tuple(arm) if isinstance(arm, list) else arm)
+            named = state.instance.arm_name(looking.written(arm))
         return line(stands, named)
 
     def _repr_html_(self) -> str:

@@ -77,6 +77,8 @@ class _Arms:
             arm = self._read(arm, field)
         if self._table is not None:
             return self._table.place(_items(self._instance, arm, field))
+        if self._instance.has_contexts:
+            return int(self._instance.layout.row(arm, field))
         if isinstance(arm, list | tuple):
             return _pair(self._instance, arm, field)
         position = integer(arm, field)

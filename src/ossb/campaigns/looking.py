@@ -53,20 +53,39 @@ class Moment(NamedTuple):
         return {**self.course, "regret": [float(spent[end - 1]) for end in self.course["ends"]]}
 
 
-def plain(arm: Any) -> int | list[int]:
-    """An arm as it is written."""
-    return [int(item) for item in arm] if isinstance(arm, tuple | list) else int(arm)
+def plain(arm: Any) -> Any:
+    """An arm as it is written, or the best arm of each context."""
+    return [plain(item) for item in arm] if isinstance(arm, tuple | list) else int(arm)
+
+
+def written(arm: Any) -> Any:
+    """An arm as instances call it, of what ``plain`` has made of it."""
+    return tuple(map(written, arm)) if isinstance(arm, list) else arm
 
 
 def leader(view: View) -> int | list[int]:
     """The arm that leads among all arms: the likeliest best one, by what was told."""
     player = view.player
     instance: Any = player.instance
+    if player.has_contexts:
+        return plain(_leaders(instance, view.tally))
     if player.described:
         arm = instance.implicit_set.maximize(_told_first(view.tally))
     else:
         arm = instance.arm_at(_position_of_leader(instance, view.tally))
     return plain(arm if player.whole else player.outer(arm))
+
+
+def _leaders(instance: Any, tally: Tally) -> list[Any]:
+    """The arm that leads in each context."""
+    model, layout = instance.model(), instance.layout
+    memory = model.start()
+    model.project(tally, memory)
+    rows = [layout.rows(z) for z in range(layout.n_contexts)]
+    return [
+        instance.arm_at(here.start + int(np.argmax(memory.rewards[here.start : here.stop])))
+        for here in rows
+    ]
 
 
 def known_leader(view: View) -> int | list[int] | None:
@@ -113,6 +132,9 @@ def stopping(view: View, delta: float, epsilon: float = 0.0) -> dict[str, Any]:
     if not described and instance.tested() is None:
         reason = f"this {instance.kind} structure has no likelihood-ratio test"
         return {**answer, "reason": reason}
+    if view.player.has_contexts:
+        reason = "arms in contexts have a best one each, and no one stop"
+        return {**answer, "arm": None, "reason": reason}
     only = _only_arm(view.player)
     if only is not None:
         return {**answer, "met": True, "arm": only, "reason": "there is one arm"}

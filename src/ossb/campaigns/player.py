@@ -26,6 +26,7 @@ from ossb.graves_lai.generic import minimise as programs
 from ossb.kernels import kernel
 from ossb.policies import POLICIES
 from ossb.policies import policy as make_policy
+from ossb.policies.base import by_itself
 from ossb.policies.checked import failed, fresh_memory, member, round_of, whole, within
 from ossb.records import can_compile
 from ossb.tally import PHASES, Decision, Tally, empty_tally, lend_means, take_back_means
@@ -41,6 +42,14 @@ COMPILER = threading.Lock()  # one at a time: a service that starts again may wa
 def choose(policy: Any, tally: Tally, memory: Any, rng: Generator | None) -> Decision:
     """The policy's decision."""
     return policy.select(tally, memory, rng)
+
+
+@kernel
+def choose_within(
+    policy: Any, low: int, high: int, tally: Tally, memory: Any, rng: Generator
+) -> Decision:
+    """The same among the rows of a context."""
+    return policy.choose(low, high, tally, memory, rng)
 
 
 class Player:
@@ -75,9 +84,12 @@ class Player:
         self._name = str(chosen["name"])
         self._template = fresh_memory(self.policy, self._name)
         self._compiles = can_compile(self.policy)
-        self._draws = draws(self.policy)
-        self._step: Any = choose
-        self._entry: Any = choose  # the same, of known types
+        # whether who asks decides which arms there are: one context is no more than its arms
+        self.has_contexts = by_itself(self.instance).has_contexts
+        self._draws = self.has_contexts or draws(self.policy)
+        self._plain: Any = choose_within if self.has_contexts else choose
+        self._step: Any = self._plain
+        self._entry: Any = self._plain  # the same, of known types
         self._stops: tuple[Any, list[deadlines.Stop]] = (None, [])
         self._steps_cost = 0.0  # seconds of interpreted steps
         self._compiling: threading.Thread | None = None
@@ -115,27 +127,54 @@ class Player:
             tally.clock,
         )
 
+    @property
+    def any_context(self) -> int | None:
+        """A context to try the policy in; None where there are not several."""
+        return 0 if self.has_contexts else None
+
+    def context_of(self, place: int) -> int | None:
+        """The context that an arm belongs to; None where there are not several."""
+        return self.instance.layout.context_of(place) if self.has_contexts else None
+
     def select(
-        self, tally: Tally, memory: Any, rng: Generator, table: ArmTable | None = None
+        self,
+        tally: Tally,
+        memory: Any,
+        rng: Generator,
+        table: ArmTable | None = None,
+        context: int | None = None,
     ) -> Decision:
-        """The next arm, by its position among all arms, or in the table of those met."""
+        """The next arm, by its position among all arms, or in the table of those met.
+
+        Parameters
+        ----------
+        context
+            Who asks, where there are several contexts.
+        """
         seen = self.view(tally)
         met = 0 if table is None else len(table.arms)
         if self._compiling is None and self._steps_cost >= WORTH:
             self._get_compiled()
         lent = np.count_nonzero(seen.pending) and not seen.counts.all() and lend_means(seen)
-        interpreted = self._step is choose
+        interpreted = self._step is self._plain
+        rows = range(0)
+        arguments: tuple[Any, ...] = (seen, memory)
+        if self.has_contexts:
+            rows = self.instance.layout.rows(context)
+            arguments = (rows.start, rows.stop, *arguments)
         started = time.perf_counter() if interpreted else 0.0
         try:
             if not interpreted:
                 drawn = rng if self._draws else None
                 if not deadlines.is_limited():
-                    decision = self._entry(self.policy, seen, memory, drawn)
+                    decision = self._entry(self.policy, *arguments, drawn)
                 else:
                     with deadlines.stopping(self._stops_of(memory)):
-                        decision = self._entry(self.policy, seen, memory, drawn)
+                        decision = self._entry(self.policy, *arguments, drawn)
+            elif self.has_contexts:
+                decision = self.policy.choose(*arguments, rng)
             else:
-                decision = self.policy.select(seen, memory, rng)
+                decision = self.policy.select(*arguments, rng)
         except OutOfTime:
             raise
         except Exception as error:
@@ -155,6 +194,9 @@ class Player:
             return decision
         if not (0 <= decision.arm < seen.plays.size and 0 <= decision.phase < len(PHASES)):
             within(decision, seen.plays.size, self._name, round_of(tally))
+        if self.has_contexts and decision.arm not in rows:
+            fault = f"`arm` must be one of the present context, got {decision.arm}"
+            raise PolicyError(self._name, round_of(tally), fault)
         return decision if self.whole else Decision(int(self.arms[decision.arm]), decision.phase)
 
     def _refuse_strange(self, arm: Any, round: int) -> None:
@@ -181,8 +223,8 @@ class Player:
             self._compiling.start()
 
     def _rehearse(self) -> None:
-        policy, tally, memory, _ = self._first_step()
-        rng = np.random.Generator(np.random.PCG64(0))
+        first, rng = self._first_step()[:-1], np.random.Generator(np.random.PCG64(0))
+        tally = first[-2]
         tally.counts[:] = tally.plays[:] = REHEARSED
         tally.clock[0] = int(tally.plays.sum())
         sign = self.instance.observed_sign
@@ -191,7 +233,7 @@ class Player:
             tally.means[:] = sign * rng.uniform(0.2, 0.8, tally.means.size)
             started = time.perf_counter()
             try:
-                choose(policy, tally, memory, rng)
+                self._plain(*first, rng)
             except Exception:  # made-up means say nothing about the policy at play
                 break
             slow = slow or time.perf_counter() - started > SLOW
@@ -206,7 +248,7 @@ class Player:
         Of a policy that is not made of records all through, what can be: its convex programs.
         """
         if self._compiles:
-            self._step_as(choose.compiled)
+            self._step_as(self._plain.compiled)
         else:
             programs.compile_kernel()
 
@@ -238,10 +280,12 @@ class Player:
     @property
     def is_compiled(self) -> bool:
         """Whether its steps are run compiled."""
-        return self._step is not choose or programs.is_ready()
+        return self._step is not self._plain or programs.is_ready()
 
     def _is_cached(self) -> bool:
-        return choose.is_compiled(*self._first_step()) if self._compiles else programs.is_cached()
+        if not self._compiles:
+            return programs.is_cached()
+        return bool(self._plain.is_compiled(*self._first_step()))
 
     def _stops_of(self, memory: Any) -> list[deadlines.Stop]:
         """Where the loops of a memory's solvers look, found once for each memory."""
@@ -253,15 +297,19 @@ class Player:
         first = self._first_step()
         step(*first)
         # what the types are, which never changes here, would else be found out at each call
-        self._entry = step.overloads[choose.signature(*first)].entry_point
+        self._entry = step.overloads[self._plain.signature(*first)].entry_point
         self._step = step
 
-    def _first_step(self) -> tuple[Any, Tally, Any, Generator | None]:
+    def _first_step(self) -> tuple[Any, ...]:
         """Arguments of a compiled step before anything is known."""
         reveals = self.instance.showing()
         tally = empty_tally(self.instance.component_count(), len(reveals))
         rng = np.random.Generator(np.random.PCG64(0)) if self._draws else None
-        return self.policy, tally, self.bind(self.start()), rng
+        last = (tally, self.bind(self.start()), rng)
+        if not self.has_contexts:
+            return self.policy, *last
+        rows = self.instance.layout.rows(0)
+        return self.policy, rows.start, rows.stop, *last
 
 
 def draws(policy: Any) -> bool:

@@ -48,7 +48,7 @@ def rehearse(created: Event, player: Player, seconds: float | None = None) -> No
     with _refusing("policy", "have parameters that it can be played with"):
         if seconds is not None:
             refuse_slow(state, player, seconds)
-        choose(state, player, frozenset(state.retired), 1, 0.0, 0.0)
+        choose(state, player, frozenset(state.retired), 1, 0.0, 0.0, player.any_context)
 
 
 def refuse_slow(state: State, player: Player, seconds: float) -> None:
@@ -86,7 +86,7 @@ def _trial(state: State, player: Player, seconds: float) -> float:
     started = time.monotonic()
     try:
         with deadlines.no_longer(seconds):
-            player.select(player.view(tally), bound, rng, state.table)
+            player.select(player.view(tally), bound, rng, state.table, player.any_context)
     except OutOfTime:
         deadlines.check()
         return max(time.monotonic() - started, seconds * (1.0 + 1e-9))

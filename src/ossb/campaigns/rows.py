@@ -13,13 +13,15 @@ from ossb.words import counted
 
 Row = tuple[Any, Any]  # arm, observation
 COLUMNS = ("arm", "observation")
+CONTEXT = "context"  # a column that may stand beside them
 
 
 def read_rows(path: str | Path) -> list[Row]:
     """The rows of a file with the columns ``arm`` and ``observation``; ``-`` reads CSV from stdin.
 
     An arm is a name, a number, or, in quotes, a list such as ``[0, 2]``: which of them is for the
-    campaign to say, so numbers come as they are written.  So may an observation be a list.
+    campaign to say, so numbers come as they are written.  So may an observation be a list.  Where
+    there is a column ``context`` too, an arm is the pair of both.
     """
     if Path(path).suffix == ".parquet":
         return _parquet(path)
@@ -51,7 +53,7 @@ def _csv(path: str | Path) -> list[Row]:
 def _read(file: TextIO) -> list[Row]:
     reader = csv.reader(file, strict=True)
     columns = next(reader, [])
-    places = [_place(column, columns) for column in COLUMNS]
+    places = [_place(column, columns) for column in _wanted(columns)]
     rows = []
     for row in reader:
         if not row:
@@ -59,8 +61,8 @@ def _read(file: TextIO) -> list[Row]:
         if len(row) != len(columns):
             said = f"{counted(len(row), 'cell')} in line {reader.line_num}"
             raise InputError("file", f"have {len(columns)} cells in every line", said)
-        arm, observation = (row[place] for place in places)
-        rows.append((arm or None, entry(observation or None)))
+        *who, observation = (row[place] or None for place in places)
+        rows.append((_arm(who), entry(observation)))
     return rows
 
 
@@ -70,12 +72,23 @@ def _parquet(path: str | Path) -> list[Row]:
         table = polars.read_parquet(path)
     except (OSError, ValueError, polars.exceptions.PolarsError) as error:
         raise _unreadable(path, error) from None
-    for column in COLUMNS:
+    wanted = _wanted(table.columns)
+    for column in wanted:
         _place(column, table.columns)
     return [
-        (str(arm) if isinstance(arm, int | float) else arm, entry(observation))
-        for arm, observation in table.select(*COLUMNS).iter_rows()
+        (_arm(who), entry(observation)) for *who, observation in table.select(*wanted).iter_rows()
     ]
+
+
+def _wanted(columns: Sequence[str]) -> list[str]:
+    """The columns that are read: who asked comes before the arm."""
+    return [CONTEXT] * (CONTEXT in columns) + list(COLUMNS)
+
+
+def _arm(cells: Sequence[Any]) -> Any:
+    """An arm as a campaign reads it, by itself or after its context."""
+    texts = [str(cell) if isinstance(cell, int | float) else cell for cell in cells]
+    return texts if len(texts) > 1 else texts[0]
 
 
 def _place(column: str, columns: Sequence[str]) -> int:

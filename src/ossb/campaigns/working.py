@@ -79,7 +79,7 @@ def _repeats(repeat: Repeat, tally: Tally, state: Any, player: Any, bound: Any) 
     arrays.set_rng_state(stream, repeat.stream)
     for arm, phase in repeat.decisions:
         deadlines.breathe()
-        decision = player.select(then, bound, stream, None)
+        decision = player.select(then, bound, stream, None, player.context_of(arm))
         if decision != Decision(arm, phase):
             return False
         decide(then, decision)

@@ -151,6 +151,9 @@ def ask(
         str | None,
         typer.Option(help="Arms (items, where arms are made of them) to choose from: 0,2,3."),
     ] = None,
+    context: Annotated[
+        str | None, typer.Option(help="Who asks, by name or number, where there are contexts.")
+    ] = None,
     storage: Where = STORAGE,
     token: Token = None,
     json: Json = False,
@@ -159,7 +162,12 @@ def ask(
 
     Example: ossb campaign ask prices -n 3 --lease 600 --available 0,2
     """
-    given = (("lease", lease), ("key", key), ("available", _numbers(available)))
+    given = (
+        ("lease", lease),
+        ("key", key),
+        ("available", _numbers(available)),
+        ("context", context),
+    )
     options = {k: v for k, v in given if v is not None}
     with campaigns(storage, token) as store:
         decisions = store.ask(name, n, options)

@@ -198,6 +198,10 @@ def schema() -> dict[str, Any]:
                 "items": {"type": "integer"},
                 "description": UNITS,
             },
+            "context": {
+                "oneOf": [{"type": "integer", "minimum": 0}, {"type": "string"}],
+                "description": "Who asks, by number or name, where the instance has contexts.",
+            },
         },
     )
     told = {"oneOf": [TELL, record({"tells": {"type": "array", "items": TELL, "minItems": 1}})]}

@@ -117,7 +117,7 @@ async def _standing(call: Call, campaign: Campaign, delta: float | None) -> dict
 
 async def ask(call: Call) -> Response:
     body = await call.json()
-    strict.keys(body, (), ("n", "lease_seconds", "available"))
+    strict.keys(body, (), ("n", "lease_seconds", "available", "context"))
     wanted: dict[str, Any] = {"key": call.header("idempotency-key")}
     if "lease_seconds" in body:
         wanted["lease"] = body["lease_seconds"]
@@ -125,6 +125,8 @@ async def ask(call: Call) -> Response:
         if not isinstance(body["available"], list):
             raise InputError("available", "be a list of arms", body["available"])
         wanted["available"] = body["available"]
+    if "context" in body:
+        wanted["context"] = body["context"]
 
     def decide() -> list[dict[str, Any]]:
         campaign = call.service.registry.campaign(call.name)

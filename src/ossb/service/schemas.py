@@ -31,8 +31,12 @@ COUNT: Schema = {"type": "integer", "minimum": 0}
 MOMENT: Schema = {"type": "number", "description": "Seconds since the epoch, by the server."}
 ARM: Schema = {
     "description": "A number; for a duel its two items; for a set of arms the sorted list of its "
-    "items.",
+    "items; where there are contexts its context and its number there.",
     "anyOf": [COUNT, lists(COUNT)],
+}
+LEADER: Schema = {
+    "description": "An arm; where there are contexts the arm of each.",
+    "anyOf": [*ARM["anyOf"], lists(lists(COUNT))],
 }
 PHASE: Schema = {"enum": ["exploit", "estimate", "explore"]}
 STATUS: Schema = {"enum": ["pending", "told", "expired", "voided"]}
@@ -73,7 +77,7 @@ COUNTED = {
     "rounds": COUNT,
     "phases": PHASES,
     "pending": COUNT,
-    "leader": or_none(ARM),
+    "leader": or_none(LEADER),
 }
 OF_SETS = {"arms_played": {**COUNT, "description": "Of a set of arms: how many were played."}}
 RATES = record(
@@ -85,7 +89,7 @@ RATES = record(
         "reason": {"type": "string", "description": "Why there are none."},
         "lower": NUMBER,
         "upper": NUMBER,
-        "best_arm": ARM,
+        "best_arm": LEADER,
         "status": {"enum": ["certified", "heuristic"]},
         "certificate": or_none({"type": "object"}),
     },

@@ -53,6 +53,8 @@ class Layout(NamedTuple):
     def context(self, value: Any, field: str = "context") -> int:
         """The number of a context that a user names, by number or name."""
         if isinstance(value, str):
+            if value.isdecimal() and value not in self.names:
+                return self.context(int(value), field)
             if value not in self.names:
                 known = ", ".join(self.names[:20])
                 raise InputError(field, f"be one of {known}", value)
@@ -67,8 +69,16 @@ class Layout(NamedTuple):
         if not isinstance(arm, list | tuple) or len(arm) != 2:
             raise InputError(field, "be a pair [context, arm]", arm)
         context = self.context(arm[0], f"{field}[0]")
-        number = read.integer(arm[1], f"{field}[1]")
         rows = self.rows(context)
+        if isinstance(arm[1], str):
+            names = list(self.arm_names[rows.start : rows.stop])
+            if arm[1] in names:
+                return rows.start + names.index(arm[1])
+            if arm[1].isdecimal():
+                return self.row((context, int(arm[1])), field)
+            must = f"be the number or the name of an arm of context {self.names[context]}"
+            raise InputError(f"{field}[1]", must, arm[1])
+        number = read.integer(arm[1], f"{field}[1]")
         found = np.flatnonzero(self.numbers[rows.start : rows.stop] == number)
         if not found.size:
             known = f"be an arm of context {self.names[context]}"

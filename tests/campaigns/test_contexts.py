@@ -1,0 +1,134 @@
+"""Campaigns in which whoever asks says from where."""
+
+import numpy as np
+import pytest
+
+from contextual_instances import CONTEXTS, EXAMPLE
+from ossb.campaigns import Campaign
+from ossb.campaigns.rows import read_rows
+from ossb.campaigns.storage import open_storage
+from ossb.errors import InputError
+from ossb.structures.linear import Linear
+
+TWO = Linear(contexts=EXAMPLE["contexts"], sigma=0.5)
+POLICIES = ["hgl", "linear-thompson", "lin-ucb", "oful", "glm-ucb", "greedy", "top-two"]
+
+
+@pytest.fixture
+def store(tmp_path):
+    found = open_storage(f"sqlite:///{tmp_path / 'campaigns.db'}")
+    yield found
+    found.close()
+
+
+def played(store, name, policy, rounds, reopen=0):
+    """Arms of some rounds, the campaign opened anew every few of them."""
+    rng, arms = np.random.default_rng(4), []
+    truth = Linear(**EXAMPLE, sigma=0.5)
+    campaign = Campaign.open(store, name, instance=TWO, policy=policy)
+    for t in range(rounds):
+        if reopen and t % reopen == 0:
+            campaign = Campaign(store, name)
+        (decision,) = campaign.ask(context=("a", 1)[t % 2])
+        arms.append(decision.arm)
+        mean = truth.rewards[truth.position(decision.arm)]
+        if t % 5:  # the others stay on their way
+            campaign.tell(decision.id, float(mean + 0.5 * rng.normal()))
+    return arms
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_asks_are_answered_from_their_context_and_after_a_restart(store, policy):
+    arms = played(store, "whole", policy, 40)
+    assert [arm[0] for arm in arms] == [0, 1] * 20
+    assert played(store, "in parts", policy, 40, reopen=7) == arms
+
+
+def test_a_campaign_plays_what_a_simulation_would(store):
+    plain = Linear(arms=EXAMPLE["contexts"][0]["arms"], sigma=0.5)
+    alone = Linear(contexts=EXAMPLE["contexts"][:1], sigma=0.5)
+    first = Campaign.open(store, "plain", instance=plain)
+    second = Campaign.open(store, "one context", instance=alone)
+    for t in range(30):
+        a, (b,) = first.ask()[0], second.ask(context="a") if t % 2 else second.ask()
+        assert [0, a.arm] == b.arm
+        first.tell(a.id, 0.1 * a.arm)
+        second.tell(b.id, 0.1 * a.arm)
+    assert (first.best(), second.best()[1]) == (first.best(), first.best())
+
+
+def test_documents_name_contexts(store):
+    played(store, "two", "hgl", 60)
+    campaign = Campaign(store, "two")
+    stands = campaign.describe()
+    assert [entry["arm_name"] for entry in stands["arms"]][:4] == ["a: 0", "a: 1", "a: 2", "b: 0"]
+    assert sum(stands["plays"]) == 48
+    assert campaign.leader() == [[0, 0], [1, 0]]
+    stop = campaign.stop()
+    assert (stop["met"], stop["arm"]) == (False, None)
+    assert "contexts" in stop["reason"]
+    rates = campaign.rates()
+    assert rates["value"] == 0.0
+    assert rates["best_arm"] == [[0, 0], [1, 0]]
+    assert "a: 0" in repr(campaign)
+
+
+def test_a_key_is_of_one_context(store):
+    campaign = Campaign.open(store, "two", instance=TWO)
+    (first,) = campaign.ask(key="k", context="b")
+    assert campaign.ask(key="k", context=1) == [first]
+    with pytest.raises(InputError, match=r"context.*be b, as for this key before"):
+        campaign.ask(key="k", context="a")
+
+
+def test_tells_may_be_voided_and_leases_end(store):
+    campaign = Campaign.open(store, "two", instance=TWO)
+    asked = [campaign.ask(context=t % 2)[0] for t in range(6)]
+    for decision in asked[:4]:
+        campaign.tell(decision.id, 1.0)
+    assert campaign.void(asked[0].id) == "voided"
+    assert campaign.ask(context="a")[0].arm[0] == 0
+    assert campaign.describe()["rounds"] == 3
+
+
+def test_data_from_before_names_arms_by_pairs_or_in_full(store):
+    campaign = Campaign.open(store, "two", instance=TWO)
+    campaign.import_rows([([0, 2], 0.5), (["b", 1], 0.25), (["1", "1"], 0.75)])
+    stands = campaign.describe()
+    assert stands["components"]["counts"] == [0, 0, 1, 0, 2]
+    assert stands["means"][4] == 0.5
+    with pytest.raises(InputError, match=r"rows\[0\]\.arm.*arm of context b"):
+        campaign.import_rows([([1, 2], 0.5)])
+
+
+def test_a_file_may_have_a_column_of_contexts(tmp_path):
+    file = tmp_path / "log.csv"
+    file.write_text("context,arm,observation\na,2,0.5\nb,0,1.5\n")
+    assert read_rows(file) == [(["a", "2"], 0.5), (["b", "0"], 1.5)]
+    file.write_text("arm,observation\n007,0.5\n")
+    assert read_rows(file) == [("007", 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("context", "message"),
+    [(None, "context.*be given: one of a, b"), (2, "below 2"), ("c", "one of a, b"), (-1, "least")],
+)
+def test_a_context_is_named_and_there(store, context, message):
+    campaign = Campaign.open(store, "two", instance=TWO)
+    with pytest.raises(InputError, match=message):
+        campaign.ask(context=context)
+    assert campaign.describe()["events"] == 1
+
+
+def test_where_there_are_none_there_is_none_to_name(store):
+    campaign = Campaign.open(store, "plain", instance=Linear(arms=[[1.0], [2.0]], sigma=1.0))
+    with pytest.raises(InputError, match=r"context.*left out"):
+        campaign.ask(context="a")
+
+
+def test_generalised_linear_arms_with_few_asks(store):
+    campaign = Campaign.open(store, "clicks", instance=CONTEXTS["logistic"], policy="glm-ucb")
+    for t in range(20):
+        (decision,) = campaign.ask(context=t % 2)
+        campaign.tell(decision.id, float(t % 3 == 0))
+    assert len(campaign.leader()) == 2
