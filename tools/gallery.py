@@ -14,6 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+import paper_claim
 from ossb.cli.playing import play
 from ossb.experiments.definition import bundled, read
 from ossb.experiments.ledger import Ledger
@@ -23,7 +24,7 @@ from ossb.words import counted
 from regret_grid.grid import PREFIX
 
 ROOT = Path(__file__).resolve().parents[1]
-DRAWN_DPI = 110
+DRAWN_DPI = 220
 COLOURS = 250
 LONGEST = 300  # letters of a comparison: what comes after says little with many policies
 FEWEST = 10  # trials whose worst says something of the tail
@@ -32,17 +33,22 @@ MARK = "<!-- written by tools/gallery.py -->"
 
 
 def draw(results: Results, path: Path) -> None:
-    """The regret of all policies, small: few colours are enough, and take a third of the bytes."""
+    """The regret of all policies."""
+    from ossb.figures.canvas import paper_style
+    from ossb.figures.experiment import draw_regrets
+
+    with paper_style():
+        _save(draw_regrets(results, "confidence"), path)
+
+
+def _save(figure: Any, path: Path) -> None:
+    """Sharp at twice the size; few colours are enough, and take a third of the bytes."""
     from io import BytesIO
 
     from PIL import Image
 
-    from ossb.figures.canvas import paper_style
-    from ossb.figures.experiment import draw_regrets
-
     drawn = BytesIO()
-    with paper_style():
-        draw_regrets(results, "confidence").savefig(drawn, format="png", dpi=DRAWN_DPI)
+    figure.savefig(drawn, format="png", dpi=DRAWN_DPI)
     picture = (
         Image.open(drawn)
         .convert("RGB")
@@ -185,6 +191,13 @@ def introduction(name: str) -> str:
     return "\n".join(line.removeprefix("#").strip() for line in first)
 
 
+def claim(name: str) -> dict[str, Any] | None:
+    """What a paper says of an experiment, if its page is to begin with that."""
+    texts = tomllib.loads((ROOT / "tools" / "gallery.toml").read_text("utf-8"))
+    found: dict[str, Any] | None = texts.get(name, {}).get("claim")
+    return found
+
+
 def shown() -> list[str]:
     """The experiments that have a page."""
     return [name for name in bundled() if not name.startswith(PREFIX)]
@@ -241,7 +254,12 @@ def main(arguments: list[str] | None = None) -> None:
             play(Ledger(folder).experiment(), folder, chosen.workers)
         results = Results(folder)
         draw(results, chosen.docs / f"{name}.png")
-        said = page(name, results, introduction(name))
+        text, claimed = introduction(name), claim(name)
+        if claimed is not None:
+            text = f"{paper_claim.said(results, claimed, f'{name}-paper.png')}\n\n{text}"
+            with paper_claim.style():
+                _save(paper_claim.drawn(results, claimed), chosen.docs / f"{name}-paper.png")
+        said = page(name, results, text)
         (chosen.docs / f"{name}.md").write_text(said, "utf-8")
         print(f"wrote {chosen.docs / name}.md", flush=True)
     (chosen.docs / "index.md").write_text(index(chosen.docs), "utf-8")

@@ -9,6 +9,8 @@ import pytest
 
 from docs_pages import ROOT
 from ossb.experiments.definition import bundled, read
+from ossb.experiments.results import Results
+from ossb.experiments.run import run
 from ossb.experiments.tables import Row
 
 
@@ -41,6 +43,36 @@ def test_a_page_is_written_from_a_run(gallery, tmp_path):
     index = (tmp_path / "docs" / "index.md").read_text("utf-8")
     assert "[`unimodal`](unimodal.md)" in index
     assert "| `dueling` |" in index
+
+
+def test_a_papers_claim_is_held_against_the_run(gallery, tmp_path):
+    folder = tmp_path / "unimodal"
+    policies = "policies=['ucb1', 'kl-ucb', 'thompson']"
+    run(read("unimodal", ["trials=2", "horizon=60", "block=2", policies]), folder)
+    results = Results(folder)
+    names = {"kl-ucb": "KL-UCB", "ucb1": "UCB1"}
+    claim = {
+        "ours": "kl-ucb", "settings": "with c = 0", "policies": names, "beside": "thompson",
+        "other": "ucb1", "other_settings": "without divergences",
+    }  # fmt: skip
+    said = gallery.paper_claim.said(results, claim, "x-paper.png")
+    ends = {key: regret[:, -1].mean() for key, (_, regret) in results.curves.items()}
+    better = [g for g in results.groups if ends[g, "kl-ucb"] < ends[g, "ucb1"]]
+    worse = [g for g in results.groups if g not in better]
+    where = " and ".join(better)
+    rest = f", not on the {' and '.join(worse)}" if worse else ""
+    assert "less regret than UCB1 have" in said
+    assert (f"holds with c = 0 on the {where}{rest};" if better else "nowhere;") in said
+    for group in results.groups:
+        (line,) = [line for line in said.splitlines() if line.startswith(f"| {group} | 60 |")]
+        cells = [cell.strip().split(" ")[0] for cell in line.split("|")[3:-1]]
+        order = ("kl-ucb", "ucb1", "thompson")
+        assert cells == [f"{ends[group, policy]:.0f}" for policy in order]
+    figure = gallery.paper_claim.drawn(results, claim)
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [
+        "KL-UCB", "UCB1",
+    ]  # fmt: skip
+    assert len(figure.axes) == len(results.groups)
 
 
 def test_the_same_command_goes_on_with_what_was_interrupted(gallery, tmp_path):

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from ossb.cli import campaign, store, token
+from ossb.cli import campaign, store, suite, token
 from ossb.cli.bound import bound
 from ossb.cli.doctor import doctor
 from ossb.cli.experiments import experiments
@@ -65,6 +65,7 @@ GROUPS = (
     (campaign.app, "campaign", "create prices instance.toml"),
     (token.app, "token", "create --scope read"),
     (store.app, "storage", "backup monday.db"),
+    (suite.app, "suite", "run mine:Policy"),
 )
 for group, name, example in GROUPS:
     said = f"{group.info.help}\n\nExample: ossb {name} {example}"

@@ -8,7 +8,7 @@ import functools
 import hashlib
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -42,6 +42,14 @@ def code_of(record: Any, environment: Any) -> str:
 _known: dict[str, str] = {}
 
 
+def policy_code_of(record: Any) -> str:
+    """Digest of the code of a policy's record alone, without the loop that plays it."""
+    if not can_compile(record):
+        return _package()
+    reached = _reached(record, roots=(type(record).start, type(record).select))
+    return _digest([f"{name} {text}" for name, text in sorted(reached.items())])
+
+
 def contents_of(value: Any) -> str:
     """Digest of the numbers in a record: they show how it was built, and with what defaults."""
     digest = hashlib.sha256()
@@ -69,14 +77,14 @@ def solvers_of(record: Any, environment: Any) -> frozenset[str]:
     return frozenset(name for name, text in reached.items() if text.startswith("@separate_kernel"))
 
 
-def _reached(*values: Any) -> dict[str, str]:
-    """Names and sources of all that the trial loop may call, the methods of these records too.
+def _reached(*values: Any, roots: Iterable[Any] = LOOP) -> dict[str, str]:
+    """Names and sources of all that the roots may call, the methods of these records too.
 
     Of a record class those methods count whose names are used by something that counts: it is
     how compiled code finds them.
     """
     classes = set(_classes(values))
-    functions: set[Any] = set(LOOP)
+    functions: set[Any] = set(roots)
     used, found, waiting = set[str](), dict[str, str](), list(functions)
     while waiting:
         for function in waiting:
