@@ -104,3 +104,57 @@ def test_a_tie_is_shared_by_the_two():
     imagined.tally.means[:] = [0.5, 0.5, 0.1]
     assert showing.best_shares(rivals, 0.0, np.ones(3), imagined) == 0.0
     assert imagined.line[SHARES].tolist() == pytest.approx([0.5, 0.5, 0.0])
+
+
+def random_instance(structure, rng):
+    """One of a structure, with a best arm well apart from most others."""
+    n = int(rng.integers(3, 7))
+    theta = rng.permutation(np.r_[0.85, rng.uniform(0.15, 0.75, n - 1)])
+    keys = {"structure": structure, "observation": "bernoulli"}
+    match structure:
+        case "classical":
+            return {**keys, "theta": theta.tolist()}
+        case "unimodal":
+            cut = int(rng.integers(n))
+            line = [*np.sort(theta)[:cut], *np.sort(theta)[cut:][::-1]]
+            return {**keys, "theta": [float(v) for v in line]}
+        case "lipschitz":
+            points = np.sort(rng.uniform(0.0, 1.0, n))
+            top = float(rng.uniform(0.0, 1.0))
+            means = 0.8 - rng.uniform(0.2, 0.6) * np.abs(points - top)
+            more = {"points": points.tolist(), "lipschitz_constant": 0.7}
+            return {**keys, "theta": means.tolist(), **more}
+        case "linear":
+            arms, phi = rng.normal(size=(3 * n, 3)), rng.normal(size=3)
+            return {"structure": structure, "arms": arms.tolist(), "phi": phi.tolist()}
+        case "dueling":
+            above = np.triu(rng.uniform(0.2, 0.8, (n, n)), 1)
+            above[0] = np.r_[0.0, rng.uniform(0.55, 0.9, n - 1)]
+            table = above + np.tril(1.0 - above.T, -1) + 0.5 * np.eye(n)
+            return {"structure": structure, "preferences": table.tolist()}
+        case "finite":
+            rows = rng.uniform(0.1, 0.9, (n + 2, 4))
+            return {**keys, "parameters": rows.tolist(), "theta": rows[0].tolist()}
+    sets = np.unique(rng.random((2 * n, 5)) < 0.5, axis=0).astype(int)
+    keys = {"structure": "combinatorial", "feedback": "semi_bandit", "arms": sets.tolist()}
+    return {**keys, "phi": rng.uniform(0.1, 0.9, 5).tolist()}
+
+
+@pytest.mark.parametrize(
+    "count", [4, pytest.param(100, marks=pytest.mark.slow)], ids=["few", "hundred"]
+)
+@pytest.mark.parametrize(
+    "structure",
+    ["classical", "unimodal", "lipschitz", "linear", "dueling", "finite", "combinatorial"],
+)
+def test_bounds_of_random_instances_agree_with_planes_over_rivals(structure, count):
+    """Cutting planes over the rivals share nothing with what certified bounds are found by."""
+    rng, looked_at = np.random.default_rng(11), 0
+    while looked_at < count:
+        instance = from_dict(random_instance(structure, rng))
+        gaps = np.sort(np.asarray(instance.gaps))
+        if gaps[1] < 0.02 * max(gaps[-1], 1.0):
+            continue
+        looked_at += 1
+        exact, (found, _) = bound(instance, cost="samples"), value_of_shares(instance, "samples")
+        assert found == pytest.approx(exact.value, rel=2e-3)
