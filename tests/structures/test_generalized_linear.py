@@ -178,3 +178,32 @@ def test_features_that_cannot_be_squared_are_refused(scale):
         instance.solve(1e-6)
     with pytest.raises(InputError, match="in size"):
         bound(instance)
+
+
+@pytest.mark.parametrize("cost", ["regret", "samples"])
+@pytest.mark.parametrize("apart", [1e-9, 1e-10, 1e-11, 1e-12])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"link": "logistic", "observation": "bernoulli"},
+        {"link": "log", "observation": "poisson", "goal": "minimize"},
+        {"link": "identity", "observes": "reward"},
+    ],
+)
+def test_arms_whose_indices_are_close(keys, apart, cost):
+    """Their difference has no digits to spare: it is taken of the features, and rounded once."""
+    rng = np.random.default_rng(3)
+    arms, phi = rng.normal(size=(10, 3)), rng.normal(size=3)
+    sign = -1.0 if keys.get("goal") == "minimize" else 1.0
+    best = arms[int(np.argmax(sign * arms @ phi))]
+    along = rng.normal(size=3)
+    along -= along @ phi / (phi @ phi) * phi
+    close = best + 0.3 * along - sign * apart / (phi @ phi) * phi
+    instance = GeneralizedLinear(arms=np.vstack([arms, close]) / 3, phi=phi, **keys)
+    try:
+        answer = bound(instance, cost=cost)
+    except CertificationError:  # rates that differ by 22 decades say too little of some direction
+        assert apart < 1e-10
+        return
+    assert answer.verify().valid
+    assert answer.gap <= 1e-6

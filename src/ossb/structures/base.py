@@ -287,7 +287,9 @@ def bound(instance: Structure, gap: float = 1e-6, cost: Any = "regret") -> Bound
     seconds = time.perf_counter() - started
     answer = replace(answer, seconds=seconds, promised=gap, cost=counted)
     if not math.isfinite(answer.upper):
-        raise CertificationError(f"{counted.symbol} is beyond the range of doubles: {answer!r}")
+        raise CertificationError(
+            f"no upper side of {counted.symbol} that doubles hold was proved: {answer!r}"
+        )
     if answer.status == "certified" and not answer.gap <= gap:
         raise CertificationError(
             f"the bound lies in [{answer.lower!r}, {answer.upper!r}], a relative gap of "

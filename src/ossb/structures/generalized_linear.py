@@ -20,6 +20,7 @@ from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.glm import certificate, solution
 from ossb.graves_lai.information.links import IDENTITY, LARGEST, LINKS
 from ossb.graves_lai.linear import solution as linear
+from ossb.graves_lai.linear.gaps import exact_gaps
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.glm import GlmModel, glm_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
@@ -154,8 +155,7 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
     def priced(self, cost: Cost) -> PricedLinear | PricedGlm:
         if self._observed_link != IDENTITY:
             return PricedGlm(self, cost, self._observed_link)
-        margins = np.abs(self.index - self.index[self.best])
-        return PricedLinear(self, cost, self.arms, self.phi, margins)
+        return PricedLinear(self, cost, self.arms, self.phi, np.abs(self.margins))
 
     def model(self) -> GlmModel:
         """The structure as policies see it."""
@@ -170,10 +170,14 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
         return clear_best(self, signed)
 
     @cached_property
+    def margins(self) -> np.ndarray:
+        """How far the best arm's index is from that of each arm, to the last digit near ties."""
+        return exact_gaps(self.arms, self.phi, self.best)
+
+    @cached_property
     def gaps(self) -> np.ndarray:
         """Δ(x), accurate also where the means round to 0 or 1."""
-        top = self.index[self.best]
-        shift = self.index - top
+        top, shift = self.index[self.best], -self.margins
         return np.abs(certificate.changes(self._reward_link, np.full_like(shift, top), shift))
 
     @np.errstate(all="ignore")  # at the ends of the doubles: bounds that are not finite
@@ -209,15 +213,15 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
         """
         link = self._observed_link
         if link == IDENTITY:  # quadratic divergences: a linear bandit with costs of its own
-            margins = np.abs(self.index - self.index[self.best])
-            flat = linear.solve(self.arms, self.best, self.gaps, margins, gap)
+            flat = linear.solve(self.arms, self.best, self.gaps, np.abs(self.margins), gap)
             chosen = zip(flat.alternatives, flat.directions, strict=True)
             confusing = [
                 (int(arm), self.sign * direction, float(flat.weights[arm]))
                 for arm, direction in chosen
             ]
             return flat.rates, confusing, None, flat.lower
-        found = solution.solve(self.arms, self.index, self.best, self.gaps, link, gap)
+        known = self.arms, self.index, self.best
+        found = solution.solve(*known, self.gaps, link, gap, margins=self.margins)
         triples = zip(found.alternatives, found.directions, found.weights, strict=True)
         multipliers = {
             "arms": found.open_arms.tolist(),
@@ -230,7 +234,8 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
         """What rates for unit variance tell, in doubles."""
         link = self._observed_link
         directions = self.directions(multipliers)
-        return certificate.information(link, self.arms, self.index, self.best, rates, directions)
+        known = self.arms, self.index, self.best
+        return certificate.information(link, *known, rates, directions, margins=self.margins)
 
     def directions(self, multipliers: Any) -> dict[int, np.ndarray]:
         """The direction that multipliers name for each arm."""
@@ -280,9 +285,8 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
         for arm, rate in rates.items():
             rounded[arm] = float(rate) if arm != self.best else 0.0
         directions = self.directions(multipliers)
-        proposed = certificate.proposals(
-            link, self.arms, self.index, self.best, rounded, directions
-        )
+        known = self.arms, self.index, self.best
+        proposed = certificate.proposals(link, *known, rounded, directions, margins=self.margins)
 
         def propose(x: int, played: list[int]) -> Any:
             return (proposed[x][0], proposed[x][1][played]) if x in proposed else None

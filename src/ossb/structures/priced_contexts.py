@@ -100,14 +100,21 @@ class GlmInContexts(InContexts, PricedGlm):
 
     def __init__(self, instance: Any, cost: Cost, link: int) -> None:
         super().__init__(instance, cost, link)
-        self.margins = np.abs(instance.index[instance.leaders] - instance.index)
+        alone = (instance.alone(z).margins for z in range(instance.layout.n_contexts))
+        self.margins = np.abs(np.concatenate(list(alone)))
 
     def _found(
         self, gap: float
     ) -> tuple[np.ndarray, list[tuple[Any, np.ndarray, float]], dict[Any, np.ndarray], float]:
         instance = self.instance
         found = solution.solve(
-            instance.arms, instance.index, instance.leaders, self.prices, self.link, gap
+            instance.arms,
+            instance.index,
+            instance.leaders,
+            self.prices,
+            self.link,
+            gap,
+            margins=instance.sign * self.margins,
         )
         arms = [instance.arm_at(int(row)) for row in found.alternatives]
         confusing = list(zip(arms, found.directions, found.weights.tolist(), strict=True))

@@ -53,9 +53,8 @@ class PricedGlm(Priced):
     ) -> tuple[np.ndarray, list[tuple[int, np.ndarray, float]], dict[int, np.ndarray], float]:
         """Rates; arms, directions and weights of the lower side; directions; that side."""
         instance = self.instance
-        found = solution.solve(
-            instance.arms, instance.index, instance.best, self.prices, self.link, gap
-        )
+        known, margins = (instance.arms, instance.index, instance.best), instance.margins
+        found = solution.solve(*known, self.prices, self.link, gap, margins=margins)
         named = zip(found.alternatives, found.directions, found.weights, strict=True)
         directions = dict(zip(found.open_arms.tolist(), found.most_confusing, strict=True))
         triples = [(int(arm), delta, float(weight)) for arm, delta, weight in named]
@@ -65,7 +64,14 @@ class PricedGlm(Priced):
         """What rates tell, in doubles."""
         instance = self.instance
         return certificate.information(
-            self.link, instance.arms, instance.index, instance.best, rates, directions, self.is_free
+            self.link,
+            instance.arms,
+            instance.index,
+            instance.best,
+            rates,
+            directions,
+            self.is_free,
+            instance.margins,
         )
 
     @property
@@ -103,6 +109,7 @@ class PricedGlm(Priced):
             rounded,
             instance.directions(multipliers),
             self.is_free,
+            instance.margins,
         )
 
         def propose(x: int, played: list[int]) -> Any:

@@ -153,40 +153,43 @@ def across(arms: np.ndarray, best: int) -> np.ndarray:
 
 def information(
     link: int, arms: np.ndarray, index: np.ndarray, best: int, rates: np.ndarray,
-    directions: dict[int, np.ndarray], free: bool = True,
+    directions: dict[int, np.ndarray], free: bool = True, margins: np.ndarray | None = None,
 ) -> float:  # fmt: skip
     """A lower bound of F(η) = min_x F_x(η), in doubles; +∞ where no arm can be told from the best.
 
-    It is what solvers scale their rates by; the check proves its own.
+    It is what solvers scale their rates by; the check proves its own.  ``margins`` are how far the
+    best arm's index is from each arm's: near ties, differences of ``index`` have few digits.
     """
+    margins = index[best] - index if margins is None else margins
     frame = _frame(link, arms, index, best, rates, free)
     if isinstance(frame, float):
         return frame
     if link in (LOGISTIC, LOG) and any(int(arm) not in directions for arm in frame.wanted):
         return 0.0
     if link not in (LOGISTIC, LOG):  # quadratic: F_x = m² / (2 zᵀ G⁻¹ z), and G is the identity
-        margins = index[best] - index[frame.wanted]
+        need = margins[frame.wanted]
         squares = (frame.targets * frame.targets).sum(axis=1)
-        return float((margins * margins / (2.0 * squares)).min())
+        return float((need * need / (2.0 * squares)).min())
     least = np.inf
     for place in range(frame.wanted.size):
-        found = _dual(link, arms, index, best, rates, frame, place, directions)
+        found = _dual(link, arms, index, margins, rates, frame, place, directions)
         least = min(least, 0.0 if found is None else found[0])
     return max(0.0, float(least))
 
 
 def proposals(
     link: int, arms: np.ndarray, index: np.ndarray, best: int, rates: np.ndarray,
-    directions: dict[int, np.ndarray], free: bool = True,
+    directions: dict[int, np.ndarray], free: bool = True, margins: np.ndarray | None = None,
 ) -> dict[int, tuple[float, np.ndarray]]:  # fmt: skip
     """τ and p of every arm that has a direction, p by arm: what a proof starts from."""
+    margins = index[best] - index if margins is None else margins
     frame = _frame(link, arms, index, best, rates, free)
     answer: dict[int, tuple[float, np.ndarray]] = {}
     if isinstance(frame, float):
         return answer
     for place, arm in enumerate(frame.wanted.tolist()):
         if arm in directions:
-            found = _dual(link, arms, index, best, rates, frame, place, directions)
+            found = _dual(link, arms, index, margins, rates, frame, place, directions)
             if found is not None:
                 pulls = np.zeros(len(arms))
                 pulls[frame.played] = found[2]
@@ -235,12 +238,12 @@ def _frame(
 
 
 def _dual(
-    link: int, arms: np.ndarray, index: np.ndarray, best: int, rates: np.ndarray, frame: _Frame,
-    place: int, directions: dict[int, np.ndarray],
+    link: int, arms: np.ndarray, index: np.ndarray, margins: np.ndarray, rates: np.ndarray,
+    frame: _Frame, place: int, directions: dict[int, np.ndarray],
 ) -> tuple[float, float, np.ndarray] | None:  # fmt: skip
     """What the direction of an arm proves, with τ and p; None where it proves nothing."""
     arm, target, points = int(frame.wanted[place]), frame.targets[place], frame.points
-    u, eta, margin = index[frame.played], rates[frame.played], float(index[best] - index[arm])
+    u, eta, margin = index[frame.played], rates[frame.played], float(margins[arm])
     with np.errstate(over="ignore"):
         shift = arms[frame.played] @ directions[arm]
         pulls = eta * changes(link, u, shift)

@@ -35,6 +35,7 @@ def solve(
     link: int,
     gap: float = 1e-6,
     compiled: bool | None = None,
+    margins: np.ndarray | None = None,
 ) -> GlmSolution:
     """Minimise Σ η_x costs_x so that every alternative is told apart.
 
@@ -53,12 +54,15 @@ def solve(
         The family observed: LOGISTIC, LOG or IDENTITY of ``information.links``.
     compiled
         Whether to run compiled; where not given, if that is large, or at hand after a few calls.
+    margins
+        u_best − u, to more digits than the difference of ``index`` has near ties.
     """
     information = indices(link, arms)
     information.index_of[:] = index
     information.leaders[:] = best
     information.is_free[:] = ~(costs > 0.0)
-    information.margins[:] = index[information.leaders] - index
+    apart = index[information.leaders] - index if margins is None else margins
+    information.margins[:] = apart
     found = program.solve(information, costs, NOBODY, gap, compiled)
     rank = int(information.sizes[RANK])
     frame = information.frame[:rank]
