@@ -95,6 +95,19 @@ def test_epsilon_and_delta_ask_for_less():
     assert lengths == sorted(lengths)
 
 
+def test_a_plan_with_epsilon_looks_at_every_arm_that_its_stop_needs():
+    """Best means have neighbours to be told from; ε-good ones all others, w* or not."""
+    means = [0.2, 0.27, 0.33, 0.22, 0.1]
+    lined = ossb.Unimodal(observation="bernoulli", theta=means)
+    found = ossb.plan(lined, 0.1, 0.05)
+    assert found.rounds == pytest.approx(found.without_structure, rel=0.05)
+    assert found.rounds < 0.5 * ossb.plan(lined, 0.1).rounds
+    played = ossb.simulate(
+        lined, ["top-two:epsilon=0.05"], 20 * found.rounds, 60, 1, until=0.1, epsilon=0.05
+    )
+    assert np.median(played.policies[0].stops.rounds) == pytest.approx(found.rounds, rel=0.2)
+
+
 def test_what_cannot_be_planned_is_said():
     with pytest.raises(InputError, match="theta"):
         ossb.plan(from_dict({"structure": "classical", "observation": "bernoulli", "n_arms": 2}))

@@ -3,6 +3,9 @@
 At a believed parameter θ, play by the weights w* of the characteristic time T*(θ) and let every
 mean be what θ says: the plan's length is the round at which the stop that is really in use would be
 met.  It solves t = T* β(t, δ), β the threshold; chance moves the median by little.
+
+With ε > 0 the weights w* are those of another test, and may leave out arms that this one has to
+look at.  There the shares are those that ``top-two`` comes to where every observation is its mean.
 """
 
 import math
@@ -18,6 +21,9 @@ from ossb.families import Exponential
 from ossb.families.bernoulli import bernoulli_kl
 from ossb.fields import integer, number
 from ossb.models.rivals import CHARGE, STATISTIC
+from ossb.policies import POLICIES
+from ossb.policies.base import make
+from ossb.records import can_compile
 from ossb.simulation.result import Stops
 from ossb.simulation.simulate import simulate as play
 from ossb.simulation.stops import Stop, readable_delta, readable_epsilon, stop_of
@@ -28,6 +34,7 @@ from ossb.tally import empty_tally
 EXTRAS = (1.0, 0.3, 0.1, 0.03, 0.01)  # c of the frontier, in units of the largest gap
 POWERS = (0.8, 0.9)
 LONGEST = 1e15
+REHEARSED, AN_ARM, FEW = 2_000, 50, 200  # rounds without noise; few where each is a program
 PATIENCE = 20  # times the planned length that a simulated test may take
 
 
@@ -158,7 +165,7 @@ def plan(
     trials = integer(simulate, "simulate")
     gaps = np.asarray(instance.gaps, dtype=np.float64)
     found = bound(instance, cost="samples")
-    weights = _weights(instance, found)
+    weights = _shares(instance, end) if end.epsilon > 0.0 else _weights(instance, found)
     rounds = length(instance, end, weights)
     plays = np.maximum(rounds * weights, 0.0)
     stops = None
@@ -195,6 +202,23 @@ def _weights(instance: Any, found: Any) -> np.ndarray:
     if not 0.0 < total < math.inf:
         raise InputError("instance", "leave something to find out: its best arm is certain")
     return np.asarray(rates / total)
+
+
+def _shares(instance: Any, end: Stop, cost: float | str = "samples") -> np.ndarray:
+    """The shares of the arms in a test by ``top-two`` whose observations are their means."""
+    policy = make(POLICIES, "top-two", instance, cost=cost, epsilon=end.epsilon)
+    reveals = instance.showing()
+    tally, memory = empty_tally(instance.component_count(), len(reveals)), policy.start()
+    rng = np.random.default_rng(0)  # which it does not use
+    rounds = max(REHEARSED, AN_ARM * len(reveals)) if can_compile(end.rivals) else FEW
+    for _ in range(rounds):
+        decision = policy.select(tally, memory, rng)
+        shown = reveals[decision.arm]
+        tally.counts[shown] += 1
+        tally.means[shown] = np.asarray(instance.components)[shown]
+        tally.plays[decision.arm] += 1
+        tally.clock[0] += 1
+    return np.asarray(tally.plays / tally.plays.sum())
 
 
 def length(instance: Any, end: Stop, weights: np.ndarray) -> int:
@@ -234,7 +258,11 @@ def _frontier(
     points = [fastest]
     for extra in EXTRAS:
         try:
-            weights = _weights(instance, bound(instance, 1e-4, cost=extra * float(gaps.max())))
+            cost = extra * float(gaps.max())
+            if end.epsilon > 0.0:
+                weights = _shares(instance, end, cost)
+            else:
+                weights = _weights(instance, bound(instance, 1e-4, cost=cost))
             rounds = length(instance, end, weights)
         except OssbError:
             continue
@@ -261,8 +289,10 @@ def _without_structure(instance: Any, end: Stop) -> int | None:
     if alone is None:
         return None
     try:
-        weights = _weights(alone, bound(alone, cost="samples"))
-        return length(alone, stop_of(alone, end.delta, end.epsilon), weights)
+        its_end = stop_of(alone, end.delta, end.epsilon)
+        if end.epsilon > 0.0:
+            return length(alone, its_end, _shares(alone, its_end))
+        return length(alone, its_end, _weights(alone, bound(alone, cost="samples")))
     except OssbError:
         return None
 
