@@ -46,11 +46,16 @@ def _where(
         means = {(row.policy, row.t): row.mean for row in part}
         if all(means[ours, t] < means[other, t] for other in others for t in {r.t for r in part}):
             holds.append(group)
-    subject = f"holds {settings}" if name else settings
+    subject = f"holds in the mean {settings}" if name else settings
     if not holds:
         return f"{subject} nowhere"
     rest = [group for group in results.groups if group not in holds]
-    return f"{subject} on the {_listed(holds)}" + (f", not on the {_listed(rest)}" if rest else "")
+    but = f", not on {_listed([f'*{group}*' for group in rest])}" if rest else ""
+    return f"{subject} on {_listed([f'*{group}*' for group in holds])}{but}"
+
+
+def _short(error: float) -> str:
+    return f"{error:.0f}" if error >= 10 else f"{error:.2g}"
 
 
 def _listed(words: list[str]) -> str:
@@ -66,7 +71,10 @@ def drawn(results: Results, claim: dict[str, Any]) -> Any:
     panels = figure.subplots(1, len(results.groups), squeeze=False)[0]
     for axes, group in zip(panels, results.groups, strict=True):
         policies, labels = list(claim["policies"]), claim["policies"]
-        results.plot(group, axes=axes, policies=policies, labels=labels, legend=axes is panels[0])
+        results.plot(group, axes=axes, policies=policies, labels=labels, legend=False)
         axes.set_ylabel("mean regret" if axes is panels[0] else "")
         axes.set_ylim(bottom=0.0)
+    handles, names = panels[0].get_legend_handles_labels()
+    place = {"loc": "outside lower center", "ncols": len(names)}
+    figure.legend(handles, names, frameon=False, **place)
     return figure

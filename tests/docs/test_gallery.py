@@ -59,17 +59,17 @@ def test_a_papers_claim_is_held_against_the_run(gallery, tmp_path):
     ends = {key: regret[:, -1].mean() for key, (_, regret) in results.curves.items()}
     better = [g for g in results.groups if ends[g, "kl-ucb"] < ends[g, "ucb1"]]
     worse = [g for g in results.groups if g not in better]
-    where = " and ".join(better)
-    rest = f", not on the {' and '.join(worse)}" if worse else ""
+    where, other = (" and ".join(f"*{group}*" for group in part) for part in (better, worse))
+    rest = f", not on {other}" if worse else ""
     assert "less regret than UCB1 have" in said
-    assert (f"holds with c = 0 on the {where}{rest};" if better else "nowhere;") in said
+    assert (f"holds in the mean with c = 0 on {where}{rest};" if better else "nowhere;") in said
     for group in results.groups:
         (line,) = [line for line in said.splitlines() if line.startswith(f"| {group} | 60 |")]
         cells = [cell.strip().split(" ")[0] for cell in line.split("|")[3:-1]]
         order = ("kl-ucb", "ucb1", "thompson")
         assert cells == [f"{ends[group, policy]:.0f}" for policy in order]
     figure = gallery.paper_claim.drawn(results, claim)
-    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         "KL-UCB", "UCB1",
     ]  # fmt: skip
     assert len(figure.axes) == len(results.groups)

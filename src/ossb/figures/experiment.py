@@ -89,14 +89,14 @@ def draw_regrets(results: Results, kind: str) -> Any:
                     draw_curve(axis, place, policy, times, mean, *band(regret, kind))
                     ends.append((place, times[-1], mean[-1]))
                     if mean[-1] > ceiling:
-                        gone.append(f"{policy}: {mean[-1]:.3g} at T")
+                        gone.append(f"{policy}: {_number(mean[-1])} at T")
             constant = results.constants[group]
             if np.isfinite(constant):
                 times = np.array(results.experiment.checkpoints)
                 if constant * np.log(times[-1]) <= ceiling:
                     draw_bound(axis, times, constant)
                 else:
-                    gone.append(f"C(θ) ln t: {constant * np.log(times[-1]):.3g} at T")
+                    gone.append(f"C(θ) ln t: {_number(constant * np.log(times[-1]))} at T")
                 if row == 1:
                     draw_slopes(axis, ends, constant, "slope C(θ) per ln t")
             dress(axis, row == 1)
@@ -112,6 +112,10 @@ def draw_regrets(results: Results, kind: str) -> Any:
     axes[1][0].set_ylabel("regret")
     _legend(figure, axes)
     return figure
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def _ceiling(curves: Curves, group: str) -> float:
