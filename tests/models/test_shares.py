@@ -58,7 +58,7 @@ def value_of_shares(instance, cost):
     """V(κ) by the rivals, and the rates."""
     rivals = rivals_of(instance.model(), instance.observed_family)
     showing, pricing = showing_of(instance.showing()), read_cost(cost)
-    imagined = showing.start_imagined(rivals)
+    imagined = showing.start_imagined(rivals, True)
     imagined.tally.means[:] = instance.components
     gaps = np.asarray(instance.gaps)
     prices = np.empty(gaps.size)
@@ -100,7 +100,7 @@ def test_a_tie_is_shared_by_the_two():
     instance = from_dict({"structure": "classical", "n_arms": 3})
     rivals = rivals_of(instance.model(), instance.observed_family)
     showing = showing_of(instance.showing())
-    imagined = showing.start_imagined(rivals)
+    imagined = showing.start_imagined(rivals, True)
     imagined.tally.means[:] = [0.5, 0.5, 0.1]
     assert showing.best_shares(rivals, 0.0, np.ones(3), imagined) == 0.0
     assert imagined.line[SHARES].tolist() == pytest.approx([0.5, 0.5, 0.0])

@@ -192,3 +192,10 @@ def test_fields_are_checked(name):
 def test_tracking_is_checked():
     with pytest.raises(InputError, match="tracking"):
         policy("track-and-stop", ARMS, tracking="E")
+
+
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_many_arms_are_refused(name):
+    many = from_dict({"structure": "classical", "n_arms": 301})
+    with pytest.raises(InputError, match="at most 300 arms"):
+        policy(name, many)

@@ -23,7 +23,7 @@ from numpy.random import Generator
 from ossb.models.rivals import Contest, Rivals, Showing
 from ossb.models.rivals.cover import Cover, begin_cover, cheapest_cover, new_cover
 from ossb.policies.base import Kind
-from ossb.policies.telling import Pricing, check_test, fits, opponents, read_cost
+from ossb.policies.telling import Pricing, check_test, fits_solved, opponents, read_cost
 from ossb.policies.track_and_stop import forced_arms
 from ossb.records import record
 from ossb.structures.offers import MODEL
@@ -146,7 +146,7 @@ FRANK_WOLFE = Kind(
     parameters={"cost": "samples", "epsilon": 0.0, "delta": 0.05},
     needs=(MODEL,),
     reference="Wang, Tzeng and Proutiere (2021); Qin and Russo (2024)",
-    fits=fits,
+    fits=fits_solved,
     remembers=True,
     mixed=("cost",),
     breaks={

@@ -77,7 +77,7 @@ class Game(NamedTuple):
 
     def start(self) -> Playing:
         n = self.showing.starts.shape[0] - 1
-        imagined, plan = self.showing.start_imagined(self.model), np.zeros(2, np.int64)
+        imagined, plan = self.showing.start_imagined(self.model, False), np.zeros(2, np.int64)
         return Playing(self.model.start(), imagined, plan, np.zeros(1), *np.zeros((5, n)))
 
     def select(self, tally: Tally, memory: Playing, rng: Generator) -> Decision:

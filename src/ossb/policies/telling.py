@@ -19,6 +19,7 @@ from ossb.records import record
 from ossb.structures.base import Instance
 from ossb.tally import Tally
 
+MOST_ARMS = 300
 LEVEL = 1e-9  # of a play: what is due is a sum of rounded shares
 SAMPLES, REGRET, MIXED = 0, 1, 2
 LEAST_SHARE = 0.01  # of the largest gap, that a play costs beside its regret
@@ -104,3 +105,11 @@ def fits(instance: Instance) -> str | None:
     if listed is not None or instance.kind == "unimodal":  # rivals are neighbours, on any graph
         return listed
     return instance.unprojected()
+
+
+def fits_solved(instance: Any) -> str | None:
+    """For policies that solve over the arms: what they remember grows with the square of these."""
+    found = fits(instance)
+    if found is None and instance.n_arms > MOST_ARMS:
+        return f"is for at most {MOST_ARMS} arms"
+    return found

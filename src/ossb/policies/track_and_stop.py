@@ -32,7 +32,7 @@ from ossb.policies.telling import (
     Pricing,
     begin_targets,
     check_test,
-    fits,
+    fits_solved,
     most_behind,
     opponents,
     read_cost,
@@ -88,7 +88,7 @@ class TrackAndStop(NamedTuple):
 
     def start(self) -> Tracking:
         n = self.showing.starts.shape[0] - 1
-        imagined, plan = self.showing.start_imagined(self.model), np.zeros(3, np.int64)
+        imagined, plan = self.showing.start_imagined(self.model, True), np.zeros(3, np.int64)
         return Tracking(self.model.start(), imagined, plan, *np.zeros((4, n)))
 
     def select(self, tally: Tally, memory: Tracking, rng: Generator) -> Decision:
@@ -170,7 +170,7 @@ TRACK_AND_STOP = Kind(
     parameters={"cost": "samples", "tracking": "C", "epsilon": 0.0, "delta": 0.05},
     needs=(MODEL,),
     reference="Garivier and Kaufmann (2016); Qin and Russo (2024)",
-    fits=fits,
+    fits=fits_solved,
     remembers=True,
     mixed=("cost",),
     breaks={

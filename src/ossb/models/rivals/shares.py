@@ -46,8 +46,8 @@ class Showing(NamedTuple):
     starts: Ints
     shown: Ints
 
-    def start_imagined(self, rivals: Any) -> Imagined:
-        """Room for shares (Python only)."""
+    def start_imagined(self, rivals: Any, solves: bool) -> Imagined:
+        """Room for shares, and for solving for them (Python only)."""
         contest: Contest = rivals.start()
         n, c = self.starts.shape[0] - 1, contest.news.shape[0]
         tally = Tally(
@@ -58,8 +58,8 @@ class Showing(NamedTuple):
             np.zeros(3, np.int64),
             np.ones(1, np.int64),
         )
-        room = 2 * n + 4 * AT_ONCE
-        return Imagined(tally, contest, new_cover(n, room), np.zeros((4, n)))
+        cover = new_cover(n, 2 * n + 4 * AT_ONCE) if solves else new_cover(1, 1)
+        return Imagined(tally, contest, cover, np.zeros((4, n)))
 
     def tell_arms(self, news: np.ndarray, low: int, high: int, out: np.ndarray) -> None:
         """What one play of each of the arms low, …, high − 1 tells."""
