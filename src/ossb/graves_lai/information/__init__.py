@@ -6,7 +6,7 @@ A program has columns, which are played, and rows, its alternatives.  Every reco
   their curvature;
 - ``follow(leader, plays, alternatives)``: begin anew with a leader, and say which columns and rows
   are open to it; those that are not cost nothing or cannot be told apart;
-- ``seed(plays, alternatives)``: score the columns and rows to begin with; False for no opinion;
+- ``seed(work)``: score the columns and rows to begin with;
 - ``play(columns, count, rates)``: from now on, so many of the columns are played at these rates;
 - ``inform(row, enough)``: F of a row where that is played, 0 or less where it has none; from
   ``enough`` on, a lower bound will do.  The minimiser is remembered, to start from;

@@ -32,7 +32,7 @@ from ossb.graves_lai.information.links import (
     mean,
     rest,
 )
-from ossb.graves_lai.program.work import Alternatives, Plays, most_columns
+from ossb.graves_lai.program.work import Alternatives, Plays, Work, most_columns
 from ossb.numerics.dense import add_square, inner
 from ossb.records import Floats, Ints, record
 
@@ -87,10 +87,9 @@ class Indices(NamedTuple):
         self.read_means()
         open_apart(self, plays, alternatives)
 
-    def seed(self, plays: Plays, alternatives: Alternatives) -> bool:
-        """Score the columns and rows to begin with; False where it has no opinion."""
-        score_first(self, plays, alternatives)
-        return True
+    def seed(self, work: Work) -> None:
+        """Score the columns and rows to begin with."""
+        score_first(self, work.plays, work.alternatives)
 
     def rescale(self, stretched: float) -> None:
         """Make what is played tell equally much of every coordinate, unless it nearly does."""

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.program.work import Alternatives, Plays, most_columns
+from ossb.graves_lai.program.work import Alternatives, Plays, Work, most_columns
+from ossb.graves_lai.program.working_set import score_equal_spending
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.numerics.dense import add_square
 from ossb.records import Floats, Ints, record
@@ -49,8 +50,8 @@ class SetItems(NamedTuple):
     def follow(self, leader: int, plays: Plays, alternatives: Alternatives) -> None:
         """Every column and row is open."""
 
-    def seed(self, plays: Plays, alternatives: Alternatives) -> bool:
-        return False
+    def seed(self, work: Work) -> None:
+        score_equal_spending(self, work)
 
     def rescale(self, stretched: float) -> None:
         """Items are coordinates enough."""

@@ -14,6 +14,7 @@ from ossb.graves_lai.program.working_set import (
     drop_idle,
     enter_all,
     enter_scored,
+    first_sets,
     load,
     score_missing,
     store,
@@ -124,14 +125,27 @@ def settle(information: Any, n: int, gap: float, lower: float, work: Work) -> fl
 
 @separate_kernel
 def generate(
-    information: Any, n: int, m: int, gap: float, upper: float, lower: float, work: Work
+    information: Any,
+    leader: int,
+    n: int,
+    m: int,
+    gap: float,
+    upper: float,
+    lower: float,
+    work: Work,
 ) -> tuple[int, int, float, float]:
-    """Solve from the given working sets; their sizes in the end, and the proved bounds.
+    """Solve the program; the sizes of its working sets in the end, and the proved bounds.
 
-    ``upper`` and ``lower`` are those of the stored rates and weights, or ∞ and 0.  The rates,
-    made feasible, are left in ``work.plays.spent`` as costs, and the weights in
-    ``work.alternatives.weight``.
+    ``upper`` and ``lower`` are those of the stored rates and weights, to start from with the
+    working sets in place; ∞ and 0 start from nothing.  The rates, made feasible, are left in
+    ``work.plays.spent`` as costs, and the weights in ``work.alternatives.weight``.  Where there is
+    no alternative, there are no rows, and both bounds are 0.
     """
+    if not upper < math.inf:
+        information.follow(leader, work.plays, work.alternatives)
+        n, m = first_sets(information, work)
+        if m == 0:
+            return 0, 0, 0.0, 0.0
     settled, stalled, current = False, 0, 1.0
     rough, rank = INNER * gap, information.rank_of_bends()
     if upper < math.inf:

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ossb.graves_lai.program.generation import generate
-from ossb.graves_lai.program.work import Work, work_arrays
-from ossb.graves_lai.program.working_set import FEW, WHOLE, first_sets
+from ossb.graves_lai.program.work import work_arrays
+from ossb.graves_lai.program.working_set import FEW, WHOLE
 from ossb.kernels import separate_kernel
 
 LOOKS = 20.0  # how often a column is looked at on the way to a minimiser
@@ -25,17 +25,6 @@ class RatesSolution(NamedTuple):
     alternatives: np.ndarray  # bool (J,): which of the rows are alternatives at all
     lower: float
     upper: float
-
-
-@separate_kernel
-def solve_cold(information: Any, leader: int, gap: float, work: Work) -> tuple[float, float]:
-    """Solve from nothing; both sides of the value."""
-    information.follow(leader, work.plays, work.alternatives)
-    n, m = first_sets(information, work)
-    if m == 0:
-        return 0.0, 0.0
-    _, _, upper, lower = generate(information, n, m, gap, math.inf, 0.0, work)
-    return upper, lower
 
 
 def solve(
@@ -58,10 +47,11 @@ def solve(
     work = work_arrays(costs.size, n_rows, rank)
     unit = float(np.exp(np.mean(np.log(costs[costs > 0.0]))))
     work.plays.costs[:] = costs / unit
+    arguments = (information, leader, 0, 0, gap, math.inf, 0.0, work)
     if compiled is None:
         seconds = interpreted_seconds(costs.size, n_rows, rank)
-        solve_cold.quick.expect(seconds, information, leader, gap, work)
-    upper, lower = solve_cold.run_as(compiled)(information, leader, gap, work)
+        generate.quick.expect(seconds, *arguments)
+    _, _, upper, lower = generate.run_as(compiled)(*arguments)
     is_open = work.plays.is_open == 1
     rates = np.zeros(costs.size)
     rates[is_open] = work.plays.spent[is_open] / work.plays.costs[is_open]

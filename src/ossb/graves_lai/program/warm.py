@@ -12,7 +12,7 @@ import numpy as np
 
 from ossb.graves_lai.program.generation import generate, price_all
 from ossb.graves_lai.program.work import Work
-from ossb.graves_lai.program.working_set import first_sets, total_over
+from ossb.graves_lai.program.working_set import total_over
 from ossb.kernels import kernel, separate_kernel
 from ossb.records import Floats, Ints, record
 
@@ -109,23 +109,19 @@ def follow(information: Any, leader: int, kappa: float, memory: Held, out: np.nd
                     out[x] = memory.feasible[x] / least
                 return gap
             restart(memory, least)
-    for attempt in range(2):  # from what is held if that helps, else from nothing
-        if not (upper < math.inf and lower > 0.0):
-            upper, lower = math.inf, 0.0
-            information.follow(leader, work.plays, work.alternatives)
-            sizes[LEADER] = leader
-            sizes[COLUMNS], sizes[ROWS] = first_sets(information, work)
-            if sizes[ROWS] == 0:  # nothing that can be told apart
-                hold(memory, out)
-                return 0.0
-        n, m, upper, lower = generate(
-            information, sizes[COLUMNS], sizes[ROWS], EXACT, upper, lower, work
+    if not (upper < math.inf and lower > 0.0):
+        upper, lower = math.inf, 0.0
+    for _ in range(2):  # from what is held if that helps, else from nothing
+        sizes[LEADER], is_warm = leader, upper < math.inf
+        sizes[COLUMNS], sizes[ROWS], upper, lower = generate(
+            information, leader, sizes[COLUMNS], sizes[ROWS], EXACT, upper, lower, work
         )
-        sizes[COLUMNS], sizes[ROWS] = n, m
-        if upper - lower <= GOOD * EXACT * upper and upper < math.inf:
+        if sizes[ROWS] == 0:  # nothing that can be told apart
+            hold(memory, out)
+            return 0.0
+        if not is_warm or upper - lower <= GOOD * EXACT * upper < math.inf:
             break
-        if attempt == 0:
-            lower = 0.0
+        upper, lower = math.inf, 0.0
     if not (upper < math.inf and lower > 0.0):
         sizes[LEADER] = NOBODY
         information.fall_back(work.plays.is_open, out)

@@ -8,7 +8,7 @@ import numpy as np
 from ossb.graves_lai.program.work import Work
 from ossb.kernels import kernel
 
-WHOLE = 24  # rows a first working set has where an information names none, and columns
+WHOLE = 24  # rows of a first working set that equal spending asks for, and columns
 FEW = 3  # columns that then enter for a row
 IDLE = 1e-9  # share of the total below which a column or row may leave
 TELLS_LITTLE = 0.7  # price below which an idle column leaves
@@ -70,12 +70,11 @@ def enter_scored(information: Any, n: int, m: int, most: int, work: Work) -> tup
 
 @kernel
 def first_sets(information: Any, work: Work) -> tuple[int, int]:
-    """The columns and rows that the information names, or that equal spending asks for."""
+    """The columns and rows that the information names."""
     clear(work)
     n, m = 0, 0
     plays, alternatives = work.plays, work.alternatives
-    if not information.seed(plays, alternatives):
-        score_equal_spending(information, work)
+    information.seed(work)
     for x in range(plays.costs.shape[0]):
         if plays.score[x] > 0.0:
             n = enter(x, work.columns.members, n, plays.is_working)
