@@ -16,6 +16,7 @@ from typing import Any
 
 import paper_claim
 from ossb.cli.playing import play
+from ossb.experiments import ends
 from ossb.experiments.definition import bundled, read
 from ossb.experiments.ledger import Ledger
 from ossb.experiments.results import Results
@@ -33,12 +34,13 @@ MARK = "<!-- written by tools/gallery.py -->"
 
 
 def draw(results: Results, path: Path) -> None:
-    """The regret of all policies."""
+    """What it is about: when trials stopped, or the regret of all policies."""
     from ossb.figures.canvas import paper_style
-    from ossb.figures.experiment import draw_regrets
+    from ossb.figures.experiment import draw_regrets, draw_tests
 
+    shown = draw_tests if results.experiment.until else draw_regrets
     with paper_style():
-        _save(draw_regrets(results, "confidence"), path)
+        _save(shown(results, "confidence"), path)
 
 
 def _save(figure: Any, path: Path) -> None:
@@ -136,7 +138,78 @@ def shortened(results: Results, full: Any) -> str:
     return f" This run is shorter than the bundled one: {', '.join(differ)}." if differ else ""
 
 
+def tests_table(results: Results, group: str) -> list[str]:
+    """When trials stopped, quickest first."""
+    lines = [
+        "| policy | mean rounds | median | 90 % | errors | unfinished | regret until then |",
+        "|---" * 7 + "|",
+    ]
+    for row in (row for row in ends.stop_rows(results) if row.group == group):
+        cells = [
+            f"{row.mean:,.0f} ± {row.sem:,.2g}",
+            *(f"{row.median:,.0f}", f"{row.p90:,.0f}"),
+            *(f"{row.errors:.1%}", f"{row.unfinished:.1%}"),
+            f"{row.regret:.4g} ± {row.regret_sem:.2g}",
+        ]
+        lines.append(f"| `{row.policy}` | {' | '.join(cells)} |")
+    return lines
+
+
+def answers_table(results: Results, group: str) -> list[str]:
+    """Errors and simple regret after each budget."""
+    found = [row for row in ends.answer_rows(results) if row.group == group]
+    times = sorted({row.t for row in found})
+    if not times:
+        return []
+    lines = [
+        f"| share of wrong answers, simple regret | {' | '.join(f't = {t:,}' for t in times)} |",
+        "|---" * (len(times) + 1) + "|",
+    ]
+    for policy in dict.fromkeys(row.policy for row in found):
+        at = {row.t: row for row in found if row.policy == policy}
+        cells = [f"{at[t].errors:.1%}, {at[t].simple_regret:.2g}" for t in times]
+        lines.append(f"| `{policy}` | {' | '.join(cells)} |")
+    return ["", *lines]
+
+
+def tests_page(name: str, results: Results, text: str) -> str:
+    """The page of an experiment whose trials end."""
+    experiment, full = results.experiment, read(name)
+    seconds, _ = took(results)
+    lines = [
+        f"# {full.title or name}",
+        "",
+        MARK,
+        "",
+        text,
+        "",
+        f"`ossb run {name}`: {counted(len(experiment.instances), 'instance')}, "
+        f"{counted(experiment.trials, 'trial')}, each until its leader is best with confidence "
+        f"{1 - experiment.until:g} or to round {experiment.horizon:,}, seed {experiment.seed}."
+        f"{shortened(results, full)}",
+        "",
+        "![Share of trials that have stopped by each round, and plays of each arm beside w*]"
+        f"({name}.png)",
+        "",
+        f"It took {seconds:,.0f} s of CPU time on one core, compilation not counted.",
+        "",
+    ]
+    for group in results.groups:
+        first = next(row for row in ends.stop_rows(results) if row.group == group)
+        said = ends.floors(first).removeprefix(", ").replace(", C(θ)", "; C(θ)")
+        lines += [f"## {group}", "", f"No such test stays below, on average: {said}.", ""]
+        lines += [*tests_table(results, group), *answers_table(results, group), ""]
+    lines += [
+        "Mean ± its standard error; trials that did not end count with the last round. All "
+        "policies are stopped by one rule, see [when to stop](../stopping.md). T* kl(δ, 1 − δ) is "
+        "about mean rounds, C(θ) kl(δ, 1 − δ) about mean regret until the stop.",
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def page(name: str, results: Results, text: str) -> str:
+    if results.experiment.until:
+        return tests_page(name, results, text)
     experiment, found = results.experiment, rows(results)
     seconds, rounds = took(results)
     full = read(name)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ossb.instances import from_dict, load
     from ossb.policies import policy
     from ossb.simulation.planning import plan
+    from ossb.simulation.plans import plans
     from ossb.simulation.simulate import simulate
     from ossb.structures import bound, bounds
     from ossb.structures.classical import Classical
@@ -52,6 +53,7 @@ _HOMES = {
     "from_dict": "ossb.instances",
     "load": "ossb.instances",
     "plan": "ossb.simulation.planning",
+    "plans": "ossb.simulation.plans",
     "policy": "ossb.policies",
     "simulate": "ossb.simulation",
 }
@@ -79,6 +81,7 @@ __all__ = [
     "from_dict",
     "load",
     "plan",
+    "plans",
     "policy",
     "simulate",
 ]

@@ -22,10 +22,7 @@ LIST_KEY = "instances"  # a TOML file has no list at its top: it stands under th
 
 def load(source: str | Path) -> tuple[list[Instance], bool]:
     """Instances of a file (``-`` for standard input), and whether the file held a list."""
-    found, is_list = _loaded(source)
-    for i, instance in enumerate(found):
-        check_names(instance, f"instances[{i}]." if is_list else "")
-    return found, is_list
+    return instances_in(content_of(source))
 
 
 def check_names(instance: Any, where: str = "") -> None:
@@ -39,18 +36,32 @@ def check_names(instance: Any, where: str = "") -> None:
         seen(name, f"{where}arm_names[{i}]")
 
 
-def _loaded(source: str | Path) -> tuple[list[Instance], bool]:
+def content_of(source: str | Path) -> Any:
+    """What a file for instances holds (``-`` for standard input), before it is read as such."""
     with garbage.kept():  # a file is millions of numbers
         content = parse(_text(source), str(source))
         _refuse_others(content, str(source))
-        if isinstance(content, list):
-            return _entries(content), True
-        if isinstance(content, dict) and LIST_KEY in content and "structure" not in content:
-            extra = sorted(set(content) - {LIST_KEY})
-            if extra:
-                raise InputError(extra[0], f"not stand beside {LIST_KEY}")
-            return _entries(content[LIST_KEY]), True
-        return [from_dict(content)], False
+        return content
+
+
+def instances_in(content: Any) -> tuple[list[Instance], bool]:
+    """Instances that the content of a file describes, and whether it is a list."""
+    with garbage.kept():
+        found, is_list = _described(content)
+    for i, instance in enumerate(found):
+        check_names(instance, f"instances[{i}]." if is_list else "")
+    return found, is_list
+
+
+def _described(content: Any) -> tuple[list[Instance], bool]:
+    if isinstance(content, list):
+        return _entries(content), True
+    if isinstance(content, dict) and LIST_KEY in content and "structure" not in content:
+        extra = sorted(set(content) - {LIST_KEY})
+        if extra:
+            raise InputError(extra[0], f"not stand beside {LIST_KEY}")
+        return _entries(content[LIST_KEY]), True
+    return [from_dict(content)], False
 
 
 def _refuse_others(content: Any, name: str) -> None:

@@ -108,6 +108,18 @@ def test_a_plan_with_epsilon_looks_at_every_arm_that_its_stop_needs():
     assert np.median(played.policies[0].stops.rounds) == pytest.approx(found.rounds, rel=0.2)
 
 
+def test_a_plan_with_epsilon_is_near_what_happens():
+    """Of one peak too, where arms that the bound leaves out count once ε > 0."""
+    for content in (LINE, ARMS):
+        found = ossb.plan(from_dict(content), epsilon=0.05, simulate=60)
+        assert found.lower_bound is None
+        assert found.rounds == pytest.approx(np.median(found.simulated.rounds), rel=0.3)
+        assert (found.plays > 0).all()
+        rounds, regret = zip(*found.frontier, strict=True)
+        assert list(rounds) == sorted(rounds)
+        assert list(regret) == sorted(regret, reverse=True)
+
+
 def test_what_cannot_be_planned_is_said():
     with pytest.raises(InputError, match="theta"):
         ossb.plan(from_dict({"structure": "classical", "observation": "bernoulli", "n_arms": 2}))
@@ -132,3 +144,64 @@ def test_the_command_plans_one_and_several(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "f.png").stat().st_size > 0
     assert run("plan", "a.json", "--delta", "2") == 2
     assert "delta" in run.err
+
+
+RANGES = {**ARMS, "theta": [[0.4, 0.5], [0.45, 0.6], 0.7]}
+
+
+def test_beliefs_are_drawn_from_ranges():
+    found = ossb.plans(RANGES, gap=0.12, per_day=100)
+    assert len(found) == 21
+    for one in found:
+        theta = np.array(one.instance.theta)
+        assert 0.4 <= theta[0] <= 0.5
+        assert 0.45 <= theta[1] <= 0.7 - 0.12
+        assert theta[2] == 0.7
+    assert found.median.rounds == sorted(one.rounds for one in found)[10]
+    assert found.worst.rounds == max(one.rounds for one in found)
+    assert "over 21 beliefs: median " in found.table()
+    html = found._repr_html_()
+    assert "planned under 21 beliefs" in html
+    assert "<svg" in html
+
+
+def test_beliefs_are_parameters_of_the_structure():
+    ranges = [[0.1, 0.2], [0.15, 0.3], [0.25, 0.5], [0.45, 0.6], [0.3, 0.5], [0.1, 0.4]]
+    found = ossb.plans({**LINE, "theta": ranges})
+    assert all(one.instance.kind == "unimodal" for one in found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "keys", "said"),
+    [
+        ({"theta": [[0.4, 0.3], 0.5]}, {}, r"`theta\[0\]` must have its lower end first"),
+        ({"theta": [[0.4], 0.5]}, {}, r"`theta\[0\]` must be a number or a range"),
+        ({"theta": [[0.4, "x"], 0.5]}, {}, r"`theta\[0\]` must be a number"),
+        ({"theta": [[1.4, 1.5], 0.5]}, {}, "`theta` must be ranges in which there are parameters"),
+        ({}, {"gap": 0.5}, "`gap` must leave a best arm that is ahead by 0.5"),
+        ({"theta": [0.4, 0.5]}, {}, "`instance` must hold ranges"),
+    ],
+)
+def test_ranges_that_hold_nothing_are_said(changes, keys, said):
+    with pytest.raises(InputError, match=said):
+        ossb.plans({**RANGES, **changes}, **keys)
+
+
+def test_a_plan_is_a_card_in_a_notebook():
+    html = ossb.plan(from_dict(ARMS), per_day=500)._repr_html_()
+    assert html.startswith("<table><caption>a test, planned</caption>")
+    assert "rounds, about" in html or "days at 500" in html
+
+
+def test_the_command_plans_ranges(tmp_path, monkeypatch, capsys):
+    run = Runner(monkeypatch, capsys)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r.json").write_text(json.dumps(RANGES))
+    (tmp_path / "a.json").write_text(json.dumps(ARMS))
+    assert run("plan", "r.json", "--gap", "0.12", "--per-day", "100", "--plot", "f.png") == 0
+    assert "at worst:\n" in run.out
+    assert (tmp_path / "f.png").stat().st_size > 0
+    assert run("plan", "r.json", "--json") == 0
+    assert len(json.loads(run.out)) == 21
+    assert run("plan", "a.json", "--gap", "0.1") == 2
+    assert "`gap` must be used with" in run.err

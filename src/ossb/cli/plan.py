@@ -13,6 +13,10 @@ def plan(
     epsilon: Annotated[
         float, typer.Option(help="How much worse than the best arm is good enough.")
     ] = 0.0,
+    gap: Annotated[
+        float,
+        typer.Option(help="Smallest gap that matters, where numbers are ranges, [low, high]."),
+    ] = 0.0,
     per_day: Annotated[float | None, typer.Option(metavar="N", help="Rounds a day.")] = None,
     simulate: Annotated[
         int, typer.Option(metavar="TRIALS", help="Check the plan by so many simulated tests.")
@@ -26,35 +30,45 @@ def plan(
 ) -> None:
     """Plan how long a test takes and what it costs.
 
+    Of several files, or a list in one, the median and the worst come last. Numbers of a parameter
+    may be ranges, theta = [[0.2, 0.3], [0.25, 0.4]]: beliefs are then drawn from them.
+
     Example: ossb plan instance.toml --delta 0.05 --per-day 2000
     """
-    from ossb.instances import load
-    from ossb.simulation.planning import of_list
+    from ossb.errors import InputError
+    from ossb.fields import number
+    from ossb.instances import content_of, instances_in
+    from ossb.simulation.beliefs import beliefs_of, has_ranges
     from ossb.simulation.planning import plan as think
+    from ossb.simulation.plans import Plans
 
+    if number(gap, "gap") < 0.0:
+        raise InputError("gap", "be non-negative", gap)
     believed: list[Any] = []
-    is_list = len(instance) > 1
+    is_list, drawn = len(instance) > 1, False
     for path in instance:
-        found, several = load(path)
+        content = content_of(path)
+        if has_ranges(content):
+            found, several = beliefs_of(content, gap, seed), True
+            drawn = len(instance) == 1
+        else:
+            found, several = instances_in(content)
         believed += found
         is_list = is_list or several
-    plans = [think(one, delta, epsilon, per_day, simulate, seed) for one in believed]
+    if gap and not drawn:
+        raise InputError("gap", "be used with a file of ranges, theta = [[0.2, 0.3], …]")
+    plans = Plans([think(one, delta, epsilon, per_day, simulate, seed) for one in believed], drawn)
     if plot is not None:
         from ossb.figures.frontier import draw_frontier
 
-        draw_frontier(plans, plot)
+        draw_frontier([plans.median, plans.worst] if drawn else plans.found, plot)
     if json:
         import json as encoder
 
-        documents = [one.to_dict() for one in plans]
+        documents = plans.to_dict()
         content = documents if is_list else documents[0]
         typer.echo(encoder.dumps(content, indent=2, allow_nan=False))
     else:
-        for one in plans:
-            if is_list and one.instance.name:
-                typer.echo(f"{one.instance.name}:")
-            typer.echo(one.table())
-        if len(plans) > 1:
-            typer.echo(of_list(plans))
+        typer.echo(plans.table() if is_list else plans.found[0].table())
     if plot is not None:
         typer.echo(f"wrote {plot}", err=json)

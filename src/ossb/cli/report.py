@@ -35,7 +35,7 @@ def write_report(
     folder: str, html: str | None = None, pdf: str | None = None, band: str = "confidence"
 ) -> None:
     """Write everything, print the table and where the files are."""
-    from ossb.experiments import tables
+    from ossb.experiments import ends, tables
     from ossb.experiments.overall import is_comparison, overall, overall_text
     from ossb.experiments.results import Results
     from ossb.experiments.statistics import BANDS
@@ -55,20 +55,27 @@ def write_report(
     write_page(results, found, page, band)
     written = draw_experiment(results, Path(pdf) if pdf else base / "regret.pdf", band)
     written.append(page)
+    stops, answers = ends.stop_rows(results), ends.answer_rows(results)
     for name, content in (
         ("table.csv", tables.as_csv(found)),
         ("table.tex", tables.as_latex(found)),
         ("comparisons.csv", tables.comparisons_csv(results)),
+        *((("stops.csv", ends.as_csv(stops)),) if stops else ()),
+        *((("answers.csv", ends.as_csv(answers)),) if answers else ()),
     ):
         with replacing(base / name) as aside:
             aside.write_text(content, encoding="utf-8")
         written.append(base / name)
-    said = tables.as_text(found)
-    for group in results.groups:
-        compared = tables.statement(tables.comparisons(results, group))
-        said += f"\n\n{group}: {compared}" if compared else ""
-    if is_comparison(results):
-        said += f"\n\n{overall_text(overall(results), len(results.experiment.instances))}"
+    until, epsilon = results.experiment.until, results.experiment.epsilon
+    texts = [ends.stops_as_text(stops, until, epsilon), ends.answers_as_text(answers)]
+    if not any(texts):
+        texts = [tables.as_text(found)]
+        for group in results.groups:
+            compared = tables.statement(tables.comparisons(results, group))
+            texts.append(f"{group}: {compared}" if compared else "")
+        if is_comparison(results):
+            texts.append(overall_text(overall(results), len(results.experiment.instances)))
+    said = "\n\n".join(text for text in texts if text)
     for name, content in ((SAID, said), (OF, _digest(results.ledger))):
         with replacing(base / name) as aside:
             aside.write_text(content, encoding="utf-8")

@@ -11,19 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from ossb.errors import InputError
 from ossb.experiments.code import code_of, contents_of
 from ossb.experiments.definition import Experiment
 from ossb.extras import load
 from ossb.instances import from_dict
 from ossb.policies.own import own_parameters, policy_of, source_of, stream_of
+from ossb.policies.plain import Plain
 from ossb.simulation.environment import environment_of
 from ossb.simulation.implicit import ImplicitOutcome, run_implicit
 from ossb.simulation.seeds import instance_key, noise_stream, policy_stream
 from ossb.simulation.simulate import Outcome, Timing, new_course, run
+from ossb.simulation.stops import Stop, stop_of
 
 FORMAT = 1
 VERSION = version("ossb")
 LISTS = ("checkpoints", "regret", "exploit", "estimate", "explore")
+ANSWERS = ("looked", "answers", "gaps")  # rounds, the arm that led after them, and its gap
 
 
 def label_of(policy: str, parameters: dict[str, Any]) -> str:
@@ -51,11 +55,25 @@ class Cell:
     source: str  # digest of a policy that is not ours
     code: str  # digests of what plays it: the code, and the numbers it is given
     title: str = ""  # what to call the policy; of no number does it change a digit
+    until: float = 0.0
+    epsilon: float = 0.0
+    budgets: tuple[int, ...] = ()
 
     @property
     def label(self) -> str:
         """What the policy is called: by default as it is written on a command line."""
         return self.title or label_of(self.policy, self.parameters)
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is about the arm that trials answer with."""
+        return self.until > 0.0 or bool(self.budgets)
+
+    def end(self, instance: Any) -> Stop | None:
+        """When its trials end, and when they are asked for their answer."""
+        if not self.asks:
+            return None
+        return stop_of(instance, self.until or None, self.epsilon, self.budgets)
 
     @cached_property
     def key(self) -> str:
@@ -74,6 +92,8 @@ class Cell:
             "source": self.source,
             "code": self.code,
         }
+        if self.asks:
+            content["answers"] = [self.until, self.epsilon, *self.budgets]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -85,9 +105,18 @@ def cells(experiment: Experiment) -> Iterator[Cell]:
         environment = environment_of(instance) if instance.n_arms is not None else None
         content = instance.to_dict()
         digest = instance_key(content)
+        rivals = None
+        if experiment.asks:
+            rivals = stop_of(instance, experiment.until or None, experiment.epsilon).rivals
         for place, (name, parameters) in enumerate(experiment.policies):
             record = policy_of(name, instance, parameters)
-            code = f"{code_of(record, environment)} {contents_of((record, environment))}"
+            if experiment.asks and isinstance(record, Plain):
+                must = (
+                    f"have start and select(tally, memory, rng) to be asked for an answer: {name}"
+                )
+                raise InputError(f"policies[{place}]", must)
+            played = (record, environment) if rivals is None else (record, environment, rivals)
+            code = f"{code_of(record, environment, rivals)} {contents_of(played)}"
             own = own_parameters(name, parameters)
             for first in range(0, experiment.trials, experiment.block):
                 yield Cell(
@@ -106,6 +135,9 @@ def cells(experiment: Experiment) -> Iterator[Cell]:
                     source_of(name),
                     code,
                     experiment.label(place),
+                    experiment.until,
+                    experiment.epsilon,
+                    experiment.budgets,
                 )
 
 
@@ -115,7 +147,7 @@ def work(cell: Cell, compiled: bool = True) -> tuple[bytes, float]:
     record = policy_of(cell.policy, instance, cell.parameters)
     checkpoints = np.array(cell.checkpoints, dtype=np.int64)
     environment = environment_of(instance) if instance.n_arms is not None else None
-    stream = stream_of(cell.policy, cell.parameters)
+    stream, end = stream_of(cell.policy, cell.parameters), cell.end(instance)
     rows: list[dict[str, Any]] = []
     seconds = 0.0
     for trial in range(cell.first, cell.last):
@@ -133,17 +165,24 @@ def work(cell: Cell, compiled: bool = True) -> tuple[bytes, float]:
             timing = Timing(cell.batch, cell.delay)
             fast = compiled and isinstance(record, tuple)  # a plain Python class runs as it is
             outcome = run(
-                record, environment, checkpoints, rng, noise, timing, fast, name=cell.label
+                *(record, environment, checkpoints, rng, noise, timing, fast),
+                name=cell.label,
+                end=end,
             )
             arms, plays = None, outcome.plays.tolist()
         seconds += outcome.seconds
         spent = outcome.spent.T.tolist()
         lists = zip(LISTS, [list(cell.checkpoints), outcome.curve.tolist(), *spent], strict=True)
         rows.append({"trial": trial, **dict(lists), "arms": arms, "plays": plays})
-    return _parquet(rows), seconds
+        if environment is not None and isinstance(outcome, Outcome) and end is not None:
+            looked, answers = zip(*outcome.answers, strict=True)
+            gaps = environment.gaps[list(answers)].tolist()
+            found = dict(zip(ANSWERS, (looked, answers, gaps), strict=True))
+            rows[-1] |= {"stopped": outcome.end > 0, **found}
+    return _parquet(rows, end is not None), seconds
 
 
-def _parquet(rows: list[dict[str, Any]]) -> bytes:
+def _parquet(rows: list[dict[str, Any]], answered: bool) -> bytes:
     polars = load("polars", "experiment")
 
     whole = polars.List(polars.Int64)
@@ -154,6 +193,9 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
         "arms": polars.List(whole),  # only where the structure does not list them
         "plays": whole,
     }
+    if answered:
+        schema |= {"stopped": polars.Boolean, **dict.fromkeys(ANSWERS, whole)}
+        schema["gaps"] = polars.List(polars.Float64)
     buffer = io.BytesIO()
     polars.DataFrame(rows, schema=schema).write_parquet(
         buffer, compression="zstd", statistics=False

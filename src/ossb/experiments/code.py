@@ -28,13 +28,17 @@ INTERPRETED_TOO = ("structures", "kernels", "records", "tally")
 LOOP = (run_trial.function, run_late_trial.function, run, noise_stream, policy_stream)
 
 
-def code_of(record: Any, environment: Any) -> str:
-    """Digest of the code that plays a policy's record in an environment, if there is one."""
+def code_of(record: Any, environment: Any, rivals: Any = None) -> str:
+    """Digest of the code that plays a policy's record in an environment, if there is one.
+
+    ``rivals`` are those that trials with an end are judged by.
+    """
     if environment is None or not can_compile(record):
         return _package()
-    names = repr(layout((record, environment)))
+    values = (record, environment) if rivals is None else (record, environment, rivals)
+    names = repr(layout(values))
     if names not in _known:
-        reached = _reached(record, environment)
+        reached = _reached(*values)
         _known[names] = _digest([f"{name} {text}" for name, text in sorted(reached.items())])
     return _known[names]
 

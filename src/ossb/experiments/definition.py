@@ -20,6 +20,7 @@ from ossb.policies import POLICIES
 from ossb.policies.own import own_parameters
 from ossb.simulation.chosen import read_policy
 from ossb.simulation.simulate import CHECKPOINTS, log_spaced
+from ossb.simulation.stops import readable_delta, readable_epsilon
 from ossb.structures.base import Instance
 from ossb.words import hint
 
@@ -53,6 +54,14 @@ class Experiment:
     horizons: tuple[int, ...] = ()  # where tables quote the regret
     checkpoints: tuple[int, ...] = ()  # where the regret is noted, the horizon last
     labels: tuple[str, ...] = ()  # what to call each policy; empty for its name and parameters
+    until: float = 0.0  # δ: trials end once their leader is ε-good, sure to 1 − δ; 0 for no end
+    epsilon: float = 0.0
+    budgets: tuple[int, ...] = ()  # rounds after which the leader is noted
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is about the arm that trials answer with."""
+        return self.until > 0.0 or bool(self.budgets)
 
     def label(self, place: int) -> str:
         """What a policy is to be called; empty for its name and parameters."""
@@ -73,6 +82,9 @@ class Experiment:
             "output": self.output,
             "horizons": list(self.horizons),
             "checkpoints": list(self.checkpoints),
+            **({"until": self.until} if self.until else {}),
+            **({"epsilon": self.epsilon} if self.epsilon else {}),
+            **({"budgets": list(self.budgets)} if self.budgets else {}),
             "policies": [
                 {"name": name, **parameters, **({"label": label} if label else {})}
                 for (name, parameters), label in zip(
@@ -92,6 +104,9 @@ KEYS = (
     "horizon",
     "horizons",
     "checkpoints",
+    "until",
+    "epsilon",
+    "budgets",
     "trials",
     "seed",
     "block",
@@ -139,6 +154,9 @@ def read(source: str, overrides: Sequence[str] = ()) -> Experiment:
             [t for t in keys.get("horizons", []) if t < given["horizon"]] if _whole(given) else []
         )
         given["horizons"] = [*kept, given["horizon"]]
+        if "budgets" in keys and "budgets" not in given and _whole(given):
+            given["budgets"] = [t for t in keys["budgets"] if t < given["horizon"]]
+            given["budgets"].append(given["horizon"])
     if source not in known and str(folder.resolve()) not in sys.path:
         sys.path.append(str(folder.resolve()))  # for policies in files beside the experiment's
     return parse({**keys, **given}, folder)
@@ -169,7 +187,14 @@ def parse(keys: Mapping[str, Any], folder: Path = Path()) -> Experiment:
         points = [*_rounds(noted, "checkpoints", horizon)]
     else:
         points = log_spaced(horizon, integer(noted, "checkpoints", least=2)).tolist()
-    entries = list(_policies(keys["policies"]))
+    until = readable_delta(keys["until"], "until") if "until" in keys else 0.0
+    epsilon = readable_epsilon(keys.get("epsilon", 0.0))
+    budgets: tuple[int, ...] = ()
+    if "budgets" in keys:
+        budgets = tuple(sorted({*_rounds(keys["budgets"], "budgets", horizon)}))
+    if epsilon and not (until or budgets):
+        raise InputError("epsilon", "stand beside until or budgets")
+    entries = list(_policies(keys["policies"], budgets))
     policies = tuple((name, parameters) for name, parameters, _ in entries)
     labels = tuple(label for _, _, label in entries)
     return Experiment(
@@ -178,6 +203,9 @@ def parse(keys: Mapping[str, Any], folder: Path = Path()) -> Experiment:
         trials=integer(keys["trials"], "trials", least=1),
         policies=policies,
         labels=labels if any(labels) else (),
+        until=until,
+        epsilon=epsilon,
+        budgets=budgets,
         instances=tuple(_instances(keys["instances"], folder)),
         seed=integer(keys.get("seed", 0), "seed"),
         block=integer(keys.get("block", 10), "block", least=1),
@@ -201,8 +229,8 @@ def _rounds(value: Any, field: str, horizon: int) -> Iterator[int]:
         yield point
 
 
-def _policies(value: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Name, parameters and label of each policy."""
+def _policies(value: Any, budgets: Sequence[int]) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Name, parameters and label of each policy; one that plans for a horizon has every budget."""
     if not isinstance(value, list) or not value:
         raise InputError("policies", "be a list of names", value)
     seen: list[tuple[str, dict[str, Any]]] = []
@@ -223,7 +251,16 @@ def _policies(value: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
         if chosen in seen:
             raise InputError(f"policies[{i}]", "differ from those before it", entry)
         seen.append(chosen)
-        yield name, parameters, label
+        if budgets and "horizon" not in parameters and is_planned(name):
+            for budget in budgets:
+                yield name, {**parameters, "horizon": budget}, label and f"{label}, {budget:,}"
+        else:
+            yield name, parameters, label
+
+
+def is_planned(name: str) -> bool:
+    """Whether a policy is told how many rounds there are."""
+    return name in POLICIES and "horizon" in POLICIES[name].parameters
 
 
 def _instances(value: Any, folder: Path) -> Iterator[Named]:

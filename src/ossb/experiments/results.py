@@ -1,5 +1,6 @@
 """Results of an experiment as frames and curves."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from importlib import import_module  # figures stand above, and load matplotlib
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ossb.errors import InputError, OssbError
+from ossb.experiments.cells import ANSWERS
 from ossb.experiments.definition import Experiment
 from ossb.experiments.ledger import Ledger
 from ossb.extras import load
@@ -64,7 +66,9 @@ class Results:
     def frame(self) -> Any:
         """A polars frame with a row for each checkpoint of each trial."""
         columns = ["checkpoints", "regret", "exploit", "estimate", "explore"]
-        return self.trials.drop("plays", "arms").explode(columns).rename({"checkpoints": "t"})
+        others = ["plays", "arms", "stopped", *ANSWERS]
+        kept = self.trials.drop(others, strict=False)
+        return kept.explode(columns).rename({"checkpoints": "t"})
 
     def to_pandas(self) -> Any:
         """The frame for those who use pandas."""
@@ -112,8 +116,29 @@ class Results:
     @cached_property
     def constants(self) -> dict[str, float]:
         """Mean of C(θ) over the instances of each group; NaN where one has none."""
+        return self._by_group(self.bounds)
+
+    @cached_property
+    def tests(self) -> list[Bound | None]:
+        """The bound in samples of each instance; None where there is none, or ε > 0."""
+        answer: list[Bound | None] = []
+        for named in self.experiment.instances:
+            instance: Any = named.instance
+            try:
+                found = None if self.experiment.epsilon else bound(instance, cost="samples")
+            except OssbError:
+                found = None
+            answer.append(found)
+        return answer
+
+    @cached_property
+    def characteristic_times(self) -> dict[str, float]:
+        """Mean of T*(θ) over the instances of each group; NaN where one has none."""
+        return self._by_group(self.tests)
+
+    def _by_group(self, bounds: Sequence[Any]) -> dict[str, float]:
         values: dict[str, list[float]] = {}
-        for named, found in zip(self.experiment.instances, self.bounds, strict=True):
+        for named, found in zip(self.experiment.instances, bounds, strict=True):
             value = found.value if isinstance(found, Bound) else np.nan
             values.setdefault(named.group, []).append(value)
         return {group: float(np.mean(found)) for group, found in values.items()}

@@ -51,7 +51,9 @@ def schedule(missing: Iterable[Cell]) -> Schedule:
         wave.sort(key=lambda types: len(solvers[types]))
         for types in reversed(wave):  # what takes longest is begun first, and waited for last
             lead = members[types][0]
-            short = replace(lead, checkpoints=(1,), last=lead.first + 1)
+            short = replace(
+                lead, checkpoints=(1,), last=lead.first + 1, budgets=lead.budgets and (1,)
+            )
             if short.key != lead.key:
                 warming.add(short.key)
                 ordered.append(short)
@@ -64,5 +66,6 @@ def _types(cell: Cell) -> tuple[Any, frozenset[str]]:
     """What the compiled loop of a cell is specialised to, and the solvers it calls."""
     instance: Any = from_dict(cell.instance)
     environment = environment_of(instance) if instance.n_arms is not None else None
-    record = policy_of(cell.policy, instance, cell.parameters)
-    return layout((record, environment)), solvers_of(record, environment)
+    record, end = policy_of(cell.policy, instance, cell.parameters), cell.end(instance)
+    judged = () if end is None else (end.rivals,)
+    return layout((record, environment, *judged)), solvers_of(record, environment)

@@ -10,6 +10,7 @@ from ossb.experiments.overall import is_comparison
 from ossb.experiments.results import Curves, Results
 from ossb.experiments.statistics import LEGENDS, band
 from ossb.figures.canvas import check_format, colour, line_style, new_figure, paper_style, save
+from ossb.figures.ends import draw_answers, draw_shares, draw_stops
 from ossb.figures.plays import draw_plays
 from ossb.figures.profile import draw_profile
 from ossb.figures.regret import draw_bound, draw_curve, draw_slopes, dress
@@ -32,6 +33,10 @@ def draw_experiment(results: Results, path: Path, kind: str = "confidence") -> l
     }
     if is_comparison(results):
         pictures["-profile"] = draw_profile
+    if results.experiment.until:
+        pictures["-stops"] = draw_tests
+    if results.experiment.budgets:
+        pictures["-errors"] = draw_errors
     for name, draw in pictures.items():
         with paper_style():
             figure = draw(results, kind)
@@ -171,6 +176,31 @@ def draw_all_plays(results: Results, kind: str) -> Any:
     whose = "\nof each group's first instance" if several else ""
     axes[0][0].set_ylabel(f"plays at the horizon{whose}")
     _legend(figure, axes[0])
+    return figure
+
+
+def draw_tests(results: Results, kind: str = "") -> Any:
+    """When trials stopped, above, and what they had played by then, below."""
+    figure, axes = _panels(results, 2, 4.6)
+    for column, group in enumerate(results.groups[:MOST_GROUPS]):
+        draw_stops(axes[0][column], results, group)
+        draw_shares(axes[1][column], results, group)
+    axes[0][0].set_ylabel("share of trials that have stopped")
+    several = len(results.experiment.instances) > len(results.groups)
+    whose = ", first instance" if several else ""
+    axes[1][0].set_ylabel(f"share of plays{whose}")
+    _legend(figure, axes)
+    return figure
+
+
+def draw_errors(results: Results, kind: str = "") -> Any:
+    """Share of wrong answers, above, and simple regret, below, against rounds."""
+    figure, axes = _panels(results, 2, 4.6)
+    for column, group in enumerate(results.groups[:MOST_GROUPS]):
+        draw_answers(axes[0][column], axes[1][column], results, group)
+    axes[0][0].set_ylabel("share of wrong answers")
+    axes[1][0].set_ylabel("simple regret")
+    _legend(figure, axes)
     return figure
 
 

@@ -14,7 +14,7 @@ MOST_ARMS = 24
 def draw_plays(axis: Any, results: Results, group: str) -> None:
     """Mean plays of each arm at the horizon and c(x, θ) ln T, first instance of a group."""
     experiment = results.experiment
-    number = next(i for i, named in enumerate(experiment.instances) if named.group == group)
+    number = next(i for i, one in enumerate(experiment.instances) if one.group == group)
     instance: Any = experiment.instances[number].instance
     found = results.bounds[number]
     support = found.support if isinstance(found, Bound) else []
@@ -28,10 +28,10 @@ def draw_plays(axis: Any, results: Results, group: str) -> None:
     for place, policy in enumerate(results.policies):
         rows = part.filter(part["policy"] == policy)
         if not rows.is_empty():
-            plays = _mean_plays(instance, rows)
+            plays = mean_plays(instance, rows)
             axis.plot(
                 range(len(arms)),
-                [max(plays.get(_named(arm), 0.0), 0.5) for arm in arms],
+                [max(plays.get(named(arm), 0.0), 0.5) for arm in arms],
                 color=colour(place),
                 linestyle=line_style(place),
                 marker="o",
@@ -49,11 +49,11 @@ def draw_plays(axis: Any, results: Results, group: str) -> None:
     axis.spines[["top", "right"]].set_visible(False)
 
 
-def _mean_plays(instance: Any, rows: Any) -> dict[tuple[int, ...], float]:
+def mean_plays(instance: Any, rows: Any) -> dict[tuple[int, ...], float]:
     """Mean plays over trials, by arm."""
     if instance.n_arms is not None:
         mean = np.array(rows["plays"].to_list()).mean(axis=0)
-        return {_named(instance.arm_at(place)): float(n) for place, n in enumerate(mean)}
+        return {named(instance.arm_at(place)): float(n) for place, n in enumerate(mean)}
     totals: dict[tuple[int, ...], float] = {}
     for arms, plays in zip(rows["arms"].to_list(), rows["plays"].to_list(), strict=True):
         for arm, count in zip(arms, plays, strict=True):
@@ -61,5 +61,6 @@ def _mean_plays(instance: Any, rows: Any) -> dict[tuple[int, ...], float]:
     return totals
 
 
-def _named(arm: Any) -> tuple[int, ...]:
+def named(arm: Any) -> tuple[int, ...]:
+    """An arm as a key."""
     return tuple(arm) if isinstance(arm, list | tuple) else (int(arm),)

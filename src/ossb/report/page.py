@@ -19,6 +19,7 @@ from ossb.experiments.tables import COLUMNS, Row, comparisons, statement
 from ossb.figures.canvas import PALETTE
 from ossb.files import replacing
 from ossb.graves_lai.bound import Bound
+from ossb.report_tests import tests_of
 from ossb.words import counted, spread
 
 PACKAGES = ("ossb", "numpy", "numba", "polars", "highspy")
@@ -54,6 +55,7 @@ def page(results: Results, rows: list[Row], kind: str) -> str:
         "and slope is the regret per unit of ln t over the last tenfold of rounds, to be "
         "compared with C(θ).</p>",
     ]
+    parts += tests_of(results)
     for place, group in enumerate(groups):
         parts += [
             f"<h2>{html.escape(group)}</h2>",

@@ -9,7 +9,7 @@ look at.  There the shares are those that ``top-two`` comes to where every obser
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -56,8 +56,13 @@ class Plan:
     simulated: Stops | None = None
 
     @property
-    def lower_bound(self) -> float:
-        """T* kl(δ, 1 − δ): no test that is wrong that seldom is shorter on average."""
+    def lower_bound(self) -> float | None:
+        """T* kl(δ, 1 − δ): no test that is wrong that seldom is shorter on average.
+
+        None where ε > 0, when several answers may be right.
+        """
+        if self.epsilon > 0.0:
+            return None
         return self.characteristic_time * bernoulli_kl(self.delta, 1.0 - self.delta)
 
     @property
@@ -94,17 +99,17 @@ class Plan:
         good = "the best arm"
         if self.epsilon > 0:
             good = f"an arm within {self.epsilon:g} of the best"
-        lines = [
-            f"to find {good}, sure to {1 - self.delta:.6g}: {took}",
-            f"regret on the way {self.regret:.4g}; no test is shorter than {self.lower_bound:,.0f} "
-            f"rounds on average, T*(θ) = {self.characteristic_time:.6g}",
-        ]
+        spent = f"regret on the way {self.regret:.4g}"
+        if self.lower_bound is not None:
+            spent += f"; no test is shorter than {self.lower_bound:,.0f} rounds on average, "
+            spent += f"T*(θ) = {self.characteristic_time:.6g}"
+        lines = [f"to find {good}, sure to {1 - self.delta:.6g}: {took}", spent]
         if self.without_structure is not None:
             lines.append(f"if arms told nothing of one another: {self.without_structure:,} rounds")
         for power, length in self.fixed_sample.items():
             lines.append(f"a test of fixed samples, power {power:.0%}: {length:,} rounds")
         names = [self.instance.arm_name(self.instance.arm_at(x)) for x in range(self.plays.size)]
-        order = sorted(range(len(names)), key=lambda x: -self.plays[x])[:12]
+        order = sorted(np.flatnonzero(self.plays >= 0.5), key=lambda x: -self.plays[x])[:12]
         lines.append("plays: " + ", ".join(f"{names[x]} {self.plays[x]:,.0f}" for x in order))
         spent = ", ".join(f"{cost:.4g} in {rounds:,}" for rounds, cost in self.frontier)
         lines.append(f"regret against rounds: {spent}")
@@ -317,12 +322,3 @@ def _fixed_sample(instance: Any, end: Stop) -> dict[float, int]:
         each = math.ceil((sure + normal.inv_cdf(power)) ** 2 * spread)
         lengths[power] = each * rewards.size
     return lengths
-
-
-def of_list(plans: Sequence[Plan]) -> str:
-    """What several beliefs have in common: the median and the worst."""
-    lengths = sorted(found.rounds for found in plans)
-    return (
-        f"over {len(lengths)} beliefs: median {lengths[len(lengths) // 2]:,} rounds, "
-        f"at worst {lengths[-1]:,}"
-    )
