@@ -97,7 +97,7 @@ def choose(
     if table is not None and len(table.arms) > met:
         content["met"] = [list(arm) for arm in table.arms[met:]]
     if aside is not None:
-        content["aside"] = list(aside)
+        content |= state.named(aside)
     if kept:
         content |= change_of(state, course, live, before)
         course.live = live._replace(fresh=False)

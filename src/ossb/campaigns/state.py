@@ -112,12 +112,27 @@ class State:
             Whether it was made here, so that the memory after it is at hand.
         """
         course = self.usual
-        if "aside" in content:
-            course = self._hold(tuple(content["aside"]))
+        if "aside" in content or "among" in content:
+            course = self._hold(self._left_out(content))
         live = course.live if here else None
         if course.take_up(digest, content, self.tally, self.stream, live) and course is self.usual:
             self.labour = 0.0
         self.stream = content.get("rng", self.stream)
+
+    def named(self, aside: tuple[int, ...]) -> dict[str, Any]:
+        """How an event says which arms are left out: by the place of the memory that there is
+        for the others, or by whichever arms are fewer.
+        """
+        if aside in self.asides:
+            return {"aside": list(self.asides).index(aside)}
+        kept = sorted(set(range(self.instance.unit_count())) - set(aside))
+        return {"among": kept} if len(kept) < len(aside) else {"aside": list(aside)}
+
+    def _left_out(self, content: dict[str, Any]) -> tuple[int, ...]:
+        if "among" in content:
+            return tuple(sorted(set(range(self.instance.unit_count())) - set(content["among"])))
+        aside = content["aside"]
+        return list(self.asides)[aside] if isinstance(aside, int) else tuple(aside)
 
     def _hold(self, aside: tuple[int, ...]) -> Course:
         """Keep a policy's memory of the usual arms with some more left out."""

@@ -27,7 +27,8 @@ AT_ONCE, AT_FIRST = 500, 16  # events read at a time, at most and of a new strea
 LARGE = 30_000  # characters of events, of some thousand decisions, that end a read
 QUIET = 10.0  # seconds after which a sign of life is sent
 POLL = 0.5  # seconds between looks at a store that others write to
-INTERNAL = ("memory", "whole", "rng", "format", "means", "expires", "key")
+OF_MEMORY = ("memory", "whole", "repeat", "aside", "among", "rng")
+INTERNAL = (*OF_MEMORY, "format", "means", "expires", "key")
 
 
 async def events(call: Call) -> Response:
