@@ -45,6 +45,9 @@ SOLVERS = {
     "Polytopes: cutting planes with each alternative through CVXPY": (
         "generic.py", "--repeats", "3",
     ),
+    "Polytopes: the solvers inside, against Clarabel and HiGHS called directly": (
+        "interior_point.py",
+    ),
     "Lipschitz means: the linear program by HiGHS, cold and from the last basis": (
         "lipschitz.py", "--quick", "--no-compile",
     ),

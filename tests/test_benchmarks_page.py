@@ -66,6 +66,7 @@ COLUMNS = {
     "linear.py": "K, d|ours|Clarabel|CVXPY|difference",
     "semi_bandit.py": "m|d|uniform|tie1e-4|median|p99|CVXPY ms|differs",
     "generic.py": "value|gap|rounds|cold|kept|warm|CVXPY|ratio|largest|nan",
+    "interior_point.py": "calls|ours µs|cold|warm|whole|missed|user|HiGHS",
     "lipschitz.py": "K|build|cold|verify|warm 1e+03|ratio|pivots|gap|difference",
 }
 

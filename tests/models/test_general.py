@@ -9,7 +9,7 @@ from scipy.stats import norm
 from ossb.families import Bernoulli, Gaussian
 from ossb.models.base import NU, SETTLED, WEAKEST
 from ossb.models.classical import ClassicalModel, pooled_ratio
-from ossb.models.general import GeneralModel
+from ossb.models.region_programs import RegionPrograms
 from ossb.policies import policy
 from ossb.simulation import simulate
 from ossb.structures.classical import Classical
@@ -221,13 +221,13 @@ def random_polytope(rng, observation):
 @pytest.mark.parametrize("observation", ["bernoulli", "gaussian"])
 def test_earlier_solutions_decide_as_new_ones_do(observation, monkeypatch):
     rng = np.random.default_rng(3)
-    solved, plain = [], GeneralModel._solve
+    solved, plain = [], RegionPrograms.solve
 
     def counted(self, keys, *data):
         solved.append(len(keys))
         return plain(self, keys, *data)
 
-    monkeypatch.setattr(GeneralModel, "_solve", counted)
+    monkeypatch.setattr(RegionPrograms, "solve", counted)
     tests = 0
     for _ in range(6):
         model = random_polytope(rng, observation).model()

@@ -16,16 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ossb.errors import CertificationError
-from ossb.graves_lai.generic.divergence import Divergence, inside
-from ossb.graves_lai.generic.minimise import minimise
+from ossb.graves_lai.generic.divergence import Divergence
 from ossb.graves_lai.generic.piece import Piece
 from ossb.graves_lai.generic.tracked_rates import LONGEST, RateTracker, TrackedSolve
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
-from ossb.models.regions import Region, Regions, interior, side_by_side
+from ossb.models.region_programs import Proofs, RegionPrograms
 from ossb.tally import Tally
 
-TOLERANCE = 1e-7
 KNOWN = 1e9  # weight of what the leader shows where it counts as known
 EXACT = 1e-12  # rounding of a parameter's means
 LEAST_SHARE = 1e-24  # of a variance, that a difference has at least
@@ -51,15 +49,6 @@ class GeneralMemory(NamedTuple):
     tested: np.ndarray  # int64 (2,): 1 + the leader of the last tests solved; row 1 is settled
     tested_means: np.ndarray  # float64 (2, n_components): their means
     tested_counts: np.ndarray  # float64 (2, n_components): their weights
-
-
-class Proofs(NamedTuple):
-    """Solutions and multipliers of a batch of regions, and what of them never changes."""
-
-    points: np.ndarray  # (a, C), component means of the solutions
-    slopes: np.ndarray  # (a, C), times the counts
-    middles: np.ndarray  # (a, C), component means in the middle of each region
-    spent: np.ndarray  # (a,), multipliers times room
 
 
 class SolutionCache:
@@ -111,8 +100,7 @@ class GeneralModel:
         self._solutions = SolutionCache()
         whole = np.linalg.matrix_rank(means) == means.shape[1]
         self._inverse = np.linalg.pinv(means) if whole else None
-        self._regions: dict[tuple[int, int, int], Region | None] = {}
-        self._batches: dict[tuple[tuple[int, int, int], ...], Regions | None] = {}
+        self.programs = RegionPrograms(divergence, means, pieces)
         self._set = _showing_all(incidence)
 
     def start(self) -> GeneralMemory:
@@ -192,7 +180,7 @@ class GeneralModel:
         shown = self._incidence[leader] > 0
         means = np.where(shown, memory.estimate, tally.means)
         weights = np.where(shown, KNOWN * max(1.0, counts.max(initial=1.0)), counts)
-        inside = float(self._losses(means, weights, memory.estimate[None])[0])
+        inside = float(self.programs.losses(means, weights, memory.estimate[None])[0])
         settled = self._ratio(leader, level, means, weights, inside, memory, 1)
         memory.numbers[SETTLED] = settled
 
@@ -206,7 +194,7 @@ class GeneralModel:
         inverse = np.linalg.pinv(seen.T @ seen, rcond=1e-12, hermitian=True)
         floor = LEAST_SHARE * spread.max(initial=0.0)
         chances, improvements, largest = 0.0, 0.0, 0.0
-        for arm, value, components in self.alternatives(
+        for arm, value, components in self.programs.alternatives(
             leader, tally.means, tally.counts.astype(np.float64)
         ):
             glr = max(value - least, 0.0)
@@ -234,7 +222,7 @@ class GeneralModel:
     # inside
 
     def _project(self, means: np.ndarray, counts: np.ndarray, memory: GeneralMemory) -> float:
-        """Fill in the maximum-likelihood parameter; returns what it loses."""
+        """Fill in the maximum-likelihood parameter, from memory if known; returns what it loses."""
         loss: float | None = self._solutions.of(_bytes_of(means, counts, memory))
         if loss is None:
             loss = self._nearest(means, counts, memory)
@@ -242,15 +230,15 @@ class GeneralModel:
         return loss
 
     def _nearest(self, means: np.ndarray, counts: np.ndarray, memory: GeneralMemory) -> float:
-        """The same, found anew."""
+        """Solve for the maximum-likelihood parameter and fill it in; returns what it loses."""
         if self._is_member(means, counts, memory):
             return 0.0
         keys = [(piece, -1, -1) for piece in range(len(self._pieces))]
-        found, _ = self._solve(keys, means, counts, False)
+        found, _ = self.programs.solve(keys, means, counts, False)
         piece, value, point = min(found, key=lambda item: item[1])
         memory.home[0] = keys[piece][0]
         memory.parameter[:] = point
-        memory.estimate[:] = self._inside(self._means @ point)
+        memory.estimate[:] = self.programs.inside(self._means @ point)
         memory.rewards[:] = self._pieces[keys[piece][0]].rewards @ point
         return value
 
@@ -287,17 +275,6 @@ class GeneralModel:
             self._solutions.keep(key, held)
         return replace(held, rates=memory.followed.copy())
 
-    def _proved(self, proofs: Proofs, means: np.ndarray, counts: np.ndarray) -> float:
-        """A number that no alternative loses less than, by weak duality."""
-        each = self._divergence.least(self._inside(means), counts, proofs.slopes)
-        bounds = (each + proofs.slopes * (proofs.middles - means)).sum(axis=1) - proofs.spent
-        return float(bounds.min(initial=math.inf))
-
-    def _reached(self, proofs: Proofs, means: np.ndarray, counts: np.ndarray) -> float:
-        """A number that some alternative does not lose more than."""
-        losses = self._losses(self._inside(means), counts, proofs.points)
-        return float(losses.min(initial=math.inf))
-
     def _ratio(
         self,
         leader: int,
@@ -316,10 +293,10 @@ class GeneralModel:
         if memory.tested[row] == leader + 1 and level < math.inf:
             proofs = self._tested(leader, memory.tested_means[row], memory.tested_counts[row])[1]
             if proofs is not None:
-                lower = self._proved(proofs, means, counts) - least
+                lower = self.programs.proved(proofs, means, counts) - least
                 if lower >= level:
                     return lower
-                upper = self._reached(proofs, means, counts) - least
+                upper = self.programs.reached(proofs, means, counts) - least
                 if upper < level:
                     return upper
         memory.tested[row] = leader + 1
@@ -333,94 +310,10 @@ class GeneralModel:
         key = ("tested", leader, means.tobytes(), counts.tobytes())
         known: tuple[float, Proofs | None] | None = self._solutions.of(key)
         if known is None:
-            found, proofs = self._solve(self._rivals(leader), means, counts, True)
+            found, proofs = self.programs.solve(self.programs.rivals(leader), means, counts, True)
             known = min((value for _, value, _ in found), default=math.inf), proofs
             self._solutions.keep(key, known)
         return known
-
-    def _rivals(self, leader: int) -> list[tuple[int, int, int]]:
-        """The regions where some arm beats the leader."""
-        return [
-            (piece, leader, arm)
-            for piece in range(len(self._pieces))
-            for arm in range(self.n_arms)
-            if arm != leader
-        ]
-
-    def alternatives(
-        self, leader: int, means: np.ndarray, counts: np.ndarray
-    ) -> list[tuple[int, float, np.ndarray]]:
-        """For each arm that could be better: the least loss, and the component means there."""
-        keys = self._rivals(leader)
-        best: dict[int, tuple[float, np.ndarray]] = {}
-        found, _ = self._solve(keys, means, counts, False)
-        for place, value, point in found:
-            arm = keys[place][2]
-            if arm not in best or value < best[arm][0]:
-                best[arm] = (value, self._inside(self._means @ point))
-        return [(arm, value, components) for arm, (value, components) in best.items()]
-
-    def _inside(self, means: np.ndarray) -> np.ndarray:
-        return inside(self._divergence, means)
-
-    def _losses(self, means: np.ndarray, counts: np.ndarray, components: np.ndarray) -> np.ndarray:
-        """What each row of component means loses."""
-        each = self._divergence.value(means, components)
-        return np.asarray(np.where(counts > 0, counts * each, 0.0).sum(axis=1))
-
-    def _solve(
-        self,
-        keys: list[tuple[int, int, int]],
-        means: np.ndarray,
-        counts: np.ndarray,
-        proving: bool,
-    ) -> tuple[list[tuple[int, float, np.ndarray]], Proofs | None]:
-        """(place of the key, least loss, λ) for every region that is not empty, and proofs."""
-        regions = self._batch(tuple(keys))
-        if regions is None:
-            return [], None
-        programs = regions.programs(self._divergence, means, self._inside(means))
-        most = max(counts.max(initial=0.0), 1e-300)
-        weights = np.broadcast_to(counts / most, programs.start.shape)
-        solutions = minimise(programs, weights, TOLERANCE, proving)
-        parameters = regions.at(solutions)
-        points = self._inside(parameters @ self._means.T)
-        losses = self._losses(means, counts, points)
-        answer = [
-            (place, float(losses[a]), parameters[a]) for a, place in enumerate(regions.places)
-        ]
-        if not (proving and np.isfinite(solutions.proved).all()):
-            return answer, None
-        spent = most * (solutions.multipliers * regions.room).sum(axis=1)
-        return answer, Proofs(points, most * solutions.slopes, regions.shown, spent)
-
-    def _batch(self, keys: tuple[tuple[int, int, int], ...]) -> Regions | None:
-        if keys not in self._batches:
-            self._batches[keys] = side_by_side(self._means, [self._region(key) for key in keys])
-        return self._batches[keys]
-
-    def _region(self, key: tuple[int, int, int]) -> Region | None:
-        if key not in self._regions:
-            self._regions[key] = self._find(*key)
-        return self._regions[key]
-
-    def _find(self, piece: int, leader: int, arm: int) -> Region | None:
-        """The region of a piece where ``arm`` may beat ``leader``; None where it cannot."""
-        polytope = self._pieces[piece]
-        rows, sides = [polytope.matrix], [polytope.bounds]
-        low, high = self._divergence.lowest, self._divergence.highest
-        for limit, sign in ((high, 1.0), (low, -1.0)):
-            if math.isfinite(limit):
-                rows.append(sign * self._means)
-                sides.append(np.full(self.n_components, sign * limit))
-        if arm >= 0:
-            gain = polytope.rewards[arm] - polytope.rewards[leader]
-            if not np.abs(gain).max(initial=0.0) > 0.0:
-                return None
-            rows.append(-gain[None, :] / np.linalg.norm(gain))
-            sides.append(np.zeros(1))
-        matrix, right = np.vstack(rows), np.concatenate(sides)
-        return interior(matrix, right, polytope.equal_matrix, polytope.equal_bounds, arm >= 0)
 
 
 def _solves_of(follower: RateTracker, memory: GeneralMemory) -> Hashable:

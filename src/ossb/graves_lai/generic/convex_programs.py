@@ -36,7 +36,7 @@ class ConvexPrograms:
         return divergence.curvature(self.theta, near)
 
     def recast(self, transform: np.ndarray, null: np.ndarray | None) -> "ConvexPrograms":
-        """The same programs in coordinates y = transform ŷ; ``null`` are those without weight."""
+        """Programs equal to these in coordinates ŷ, y = transform ŷ; ``null`` have no weight."""
         anchor = transform.transpose(0, 2, 1) @ self.anchor @ transform
         slopes, rows = self.slopes @ transform, self.rows @ transform
         if null is not None:

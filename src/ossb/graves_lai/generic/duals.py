@@ -27,7 +27,7 @@ class Dual:
     means: np.ndarray  # p (C,)
 
     def scaled(self, factor: float) -> "Dual":
-        """The same proof for rates multiplied by a factor."""
+        """The proof that results where rates are multiplied by a factor."""
         return Dual(
             self.piece,
             self.arm,

@@ -82,7 +82,7 @@ def _nearest(poly: Polyhedron, room: float, known: np.ndarray) -> np.ndarray:
 
 
 def _relative_interior(poly: Polyhedron) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
-    """Like ``interior``, where rows are tight everywhere: as many slack rows as there can be.
+    """A point with as many slack rows as there can be, where some rows are tight everywhere.
 
     maximise Σ t_i with 0 ≤ t_i ≤ 1, over the cone of the region (z = point / share, share ≥ 1):
     rows with t_i = 0 are tight everywhere, and their multipliers say why.

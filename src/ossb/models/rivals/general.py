@@ -43,7 +43,7 @@ class GeneralRivals:
         memory.rewards[:] = memory.space.look.rewards
         memory.ratios[:] = math.inf
         memory.masses[:] = tally.plays
-        for arm, value, components in self.model.alternatives(leader, tally.means, counts):
+        for arm, value, components in self.model.programs.alternatives(leader, tally.means, counts):
             memory.ratios[arm] = value
             memory.space.components[arm] = components
         return leader
@@ -74,7 +74,7 @@ class GeneralRivals:
         weights = np.array([self._mixture.evidence_weight(count) for count in counts])
         for k in np.flatnonzero(tally.counts).tolist():
             verdict[CHARGE] += self._mixture.evidence_price(counts[k], float(tally.means[k]))
-        for arm, value, _ in self.model.alternatives(leader, tally.means, weights):
+        for arm, value, _ in self.model.programs.alternatives(leader, tally.means, weights):
             if value < verdict[STATISTIC]:
                 verdict[STATISTIC], verdict[RUNNER_UP] = value, arm
         return leader
