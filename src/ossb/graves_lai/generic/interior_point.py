@@ -27,7 +27,7 @@ _CENTRAL = 0.3  # of the mean gap, that a careful step leaves at least
 _SHORT = 0.7  # how far towards the nearest wall a careful step goes
 _BACK = 0.995
 # A gap that closes long before the residual leaves the point jammed between walls.  Where that
-# happens, or all steps are taken, a program begins again, and its gap keeps pace with the residual.
+# happens a program begins again, and its gap keeps pace with the residual.
 _JAMMED = 1e-3  # of the residual at the start, what is left of it by then
 _PACE = 0.1  # of the residual, in lengths along which f changes by its value
 _AHEAD = 10.0  # times the value at the start, by as much as the residual has become less
@@ -212,8 +212,7 @@ def solve_one(kind: int, precision: float, tolerance: float, halt: np.ndarray, p
             value = min(value, value_of(kind, precision, p))
             if is_done(greatest, gap, value, tolerance):
                 break
-        jammed = step == _CAREFUL and greatest > _JAMMED * first
-        if not held and (jammed or step == _STEPS - 1):
+        if step == _CAREFUL and not held and greatest > _JAMMED * first:
             held, step = True, 0
             greatest = begin(kind, precision, p)
             continue
