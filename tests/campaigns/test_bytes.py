@@ -22,6 +22,7 @@ from ossb.policies.base import refusal
 from ossb.tally import Decision
 
 MOST = 1000  # bytes of an ask
+REMEMBERED = ("memory", "whole")  # how an ask tells what its policy remembers
 BEFORE = Path(__file__).parent / "journals" / "before_repeats"
 RNG = np.random.default_rng(0)
 POINTS = np.sort(RNG.uniform(size=40)).round(3)
@@ -186,7 +187,10 @@ def what_of(event):
 
 @pytest.mark.parametrize("path", sorted(BEFORE.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_campaigns_of_before_go_on_as_they_did(path):
-    """The last steps are made again on what the first ones left: the same events come of it."""
+    """The past is as it was, to the bit; asks made again on what it left decide as they did.
+
+    What a memory holds beside may differ: a solver may be better than it was.
+    """
     *lines, expected = map(json.loads, path.read_text().splitlines())
     events = [Event(**line) for line in lines]
     whole = MemoryStorage()
@@ -206,7 +210,15 @@ def test_campaigns_of_before_go_on_as_they_did(path):
             with campaign._journal.look() as state:
                 tells = [(state.decisions.id_of(place), value) for place, value in content["tells"]]
             campaign.tell_many(tells)
-    assert [what_of(event) for event in part.read("c")] == [what_of(event) for event in events]
+    assert [decided_in(event) for event in part.read("c")] == [
+        decided_in(event) for event in events
+    ]
+
+
+def decided_in(event):
+    """An event without what a policy remembers."""
+    kind, time, content = what_of(event)
+    return kind, time, {key: content[key] for key in content if key not in REMEMBERED}
 
 
 # changes that are made again
