@@ -52,6 +52,8 @@ class BanditEnv(gymnasium.Env):
         found: Any = from_dict(dict(instance)) if isinstance(instance, Mapping) else instance
         if not found.known:
             raise InputError(found.parameter, "be given: an environment needs a true parameter")
+        if found.has_contexts:
+            raise InputError("instance", "have no contexts: there is no state that could hold one")
         if found.n_arms is None and not found.shows_lists:
             raise InputError("instance", "list its arms where only their sum is shown")
         self.render_mode = render_mode

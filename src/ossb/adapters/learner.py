@@ -47,6 +47,8 @@ class Learner:
             raise InputError("instance", "be an instance, or the keys of one", found)
         if found.n_arms is None:  # type: ignore[attr-defined]
             raise InputError("instance", "list its arms")
+        if found.has_contexts:
+            raise InputError("instance", "have no contexts: a campaign is asked from one")
         self.instance: Any = found
         self._chosen = {"name": policy} if isinstance(policy, str) else dict(policy)
         self._rng = np.random.default_rng(integer(seed, "seed"))

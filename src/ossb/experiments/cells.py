@@ -16,11 +16,13 @@ from ossb.experiments.code import code_of, contents_of
 from ossb.experiments.definition import Experiment
 from ossb.extras import load
 from ossb.instances import from_dict
+from ossb.policies.base import by_itself
 from ossb.policies.own import own_parameters, policy_of, source_of, stream_of
 from ossb.policies.plain import Plain
+from ossb.simulation import contexts
 from ossb.simulation.environment import environment_of
 from ossb.simulation.implicit import ImplicitOutcome, run_implicit
-from ossb.simulation.seeds import instance_key, noise_stream, policy_stream
+from ossb.simulation.seeds import context_stream, instance_key, noise_stream, policy_stream
 from ossb.simulation.simulate import Outcome, Timing, new_course, run
 from ossb.simulation.stops import Stop, stop_of
 
@@ -104,7 +106,7 @@ def cells(experiment: Experiment) -> Iterator[Cell]:
         instance: Any = named.instance
         environment = environment_of(instance) if instance.n_arms is not None else None
         content = instance.to_dict()
-        digest = instance_key(content)
+        digest = instance_key(by_itself(instance).to_dict())
         rivals = None
         if experiment.asks:
             rivals = stop_of(instance, experiment.until or None, experiment.epsilon).rivals
@@ -148,6 +150,7 @@ def work(cell: Cell, compiled: bool = True) -> tuple[bytes, float]:
     checkpoints = np.array(cell.checkpoints, dtype=np.int64)
     environment = environment_of(instance) if instance.n_arms is not None else None
     stream, end = stream_of(cell.policy, cell.parameters), cell.end(instance)
+    comers = contexts.stream_of(instance, None)
     rows: list[dict[str, Any]] = []
     seconds = 0.0
     for trial in range(cell.first, cell.last):
@@ -164,10 +167,14 @@ def work(cell: Cell, compiled: bool = True) -> tuple[bytes, float]:
         else:
             timing = Timing(cell.batch, cell.delay)
             fast = compiled and isinstance(record, tuple)  # a plain Python class runs as it is
+            who = None
+            if comers is not None:
+                who = comers, context_stream(cell.seed, cell.digest, trial)
             outcome = run(
                 *(record, environment, checkpoints, rng, noise, timing, fast),
                 name=cell.label,
                 end=end,
+                who=who,
             )
             arms, plays = None, outcome.plays.tolist()
         seconds += outcome.seconds

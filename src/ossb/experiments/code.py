@@ -18,14 +18,18 @@ import numpy as np
 import ossb
 from ossb.kernels import Kernel
 from ossb.records import can_compile, layout
-from ossb.simulation.seeds import noise_stream, policy_stream
+from ossb.simulation.contexts import run_in_contexts
+from ossb.simulation.seeds import context_stream, noise_stream, policy_stream
 from ossb.simulation.simulate import run
 from ossb.simulation.trial import run_late_trial, run_trial
 
 # What an interpreted trial may reach: anything of these.
 INTERPRETED = ("arm_sets", "families", "graves_lai", "models", "policies", "simulation")
 INTERPRETED_TOO = ("structures", "kernels", "records", "tally")
-LOOP = (run_trial.function, run_late_trial.function, run, noise_stream, policy_stream)
+LOOP = (
+    *(run_trial.function, run_late_trial.function, run_in_contexts.function),
+    *(run, noise_stream, policy_stream, context_stream),
+)
 
 
 def code_of(record: Any, environment: Any, rivals: Any = None) -> str:
