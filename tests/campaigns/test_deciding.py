@@ -67,6 +67,20 @@ def test_what_is_left_is_about_right():
     assert hits >= 4
 
 
+def test_what_is_left_counts_all_arms_that_epsilon_asks_for():
+    """Of one peak too, where the bound leaves all but neighbours of the best out."""
+    means = np.array([0.2, 0.35, 0.6, 0.8, 0.5, 0.3, 0.1])
+    line = {"structure": "unimodal", "observation": "bernoulli", "n_arms": 7}
+    policy = {"name": "identify", "epsilon": 0.1}
+    campaign = Campaign.open("memory://", "c", instance=line, policy=policy)
+    rng = np.random.default_rng(2)
+    for decision in (campaign.ask()[0] for _ in range(150)):
+        campaign.tell(decision.id, int(rng.random() < means[decision.arm]))
+    stop = summary(campaign)["stop"]
+    assert not stop["met"]
+    assert 0 < stop["left"]["rounds"] < 5_000
+
+
 def test_a_policy_of_least_regret_says_that_it_will_not_end():
     said = summary(played(opened(policy="hgl"), 60))["stop"]["sentence"]
     assert "hgl spends little and does not aim to end" in said

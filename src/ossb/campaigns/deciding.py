@@ -8,6 +8,8 @@ import numpy as np
 from ossb.campaigns.looking import View, at_estimate
 from ossb.errors import OssbError
 from ossb.models.rivals import CHARGE, STATISTIC, rivals_of
+from ossb.simulation.planning import shares
+from ossb.simulation.stops import Stop
 from ossb.structures.base import bound
 from ossb.tally import Tally
 
@@ -15,6 +17,7 @@ DELTA = 0.05
 ROUGH = 1e-2  # relative gap of the weights
 LARGEST = 2000  # numbers in the arms' description up to which what is left is worked out
 LONGEST = 1e12
+REHEARSED = 300  # rounds of a test at the estimate, or more where there are many arms
 SPREAD = 1.28  # standard deviations of the evidence, for a range of eight in ten
 DECIDING = ("top-two",)  # policies that are to end
 
@@ -42,16 +45,22 @@ def outlook(view: View, stop: dict[str, Any]) -> Left | None:
     numbers = np.size(getattr(instance, "arms", 0)) + len(instance.showing())
     if numbers > LARGEST:
         return None
-    try:
-        found = bound(at_estimate(view), ROUGH, cost="samples")
-    except OssbError:
-        return None
     rivals = rivals_of(instance.model(), instance.observed_family)
     reveals = instance.showing()
+    if rivals is None:
+        return None
     weights = np.zeros(len(reveals))
-    for arm, rate in found.support:
-        weights[found.instance.position(arm)] += rate
-    if rivals is None or not 0.0 < weights.sum() < math.inf:
+    try:
+        if stop["epsilon"] > 0.0:  # other arms count than for the bound
+            end = Stop(rivals, stop["delta"], stop["epsilon"])
+            weights += shares(at_estimate(view), end, rounds=REHEARSED)
+        else:
+            found = bound(at_estimate(view), ROUGH, cost="samples")
+            for arm, rate in found.support:
+                weights[found.instance.position(arm)] += rate
+    except OssbError:
+        return None
+    if not 0.0 < weights.sum() < math.inf:
         return None
     weights /= weights.sum()
     needed = stop["threshold"] - _charge(rivals, tally, stop["epsilon"])

@@ -170,7 +170,7 @@ def plan(
     trials = integer(simulate, "simulate")
     gaps = np.asarray(instance.gaps, dtype=np.float64)
     found = bound(instance, cost="samples")
-    weights = _shares(instance, end) if end.epsilon > 0.0 else _weights(instance, found)
+    weights = shares(instance, end) if end.epsilon > 0.0 else _weights(instance, found)
     rounds = length(instance, end, weights)
     plays = np.maximum(rounds * weights, 0.0)
     stops = None
@@ -209,13 +209,15 @@ def _weights(instance: Any, found: Any) -> np.ndarray:
     return np.asarray(rates / total)
 
 
-def _shares(instance: Any, end: Stop, cost: float | str = "samples") -> np.ndarray:
+def shares(
+    instance: Any, end: Stop, cost: float | str = "samples", rounds: int = REHEARSED
+) -> np.ndarray:
     """The shares of the arms in a test by ``top-two`` whose observations are their means."""
     policy = make(POLICIES, "top-two", instance, cost=cost, epsilon=end.epsilon)
     reveals = instance.showing()
     tally, memory = empty_tally(instance.component_count(), len(reveals)), policy.start()
     rng = np.random.default_rng(0)  # which it does not use
-    rounds = max(REHEARSED, AN_ARM * len(reveals)) if can_compile(end.rivals) else FEW
+    rounds = max(rounds, AN_ARM * len(reveals)) if can_compile(end.rivals) else FEW
     for _ in range(rounds):
         decision = policy.select(tally, memory, rng)
         shown = reveals[decision.arm]
@@ -265,7 +267,7 @@ def _frontier(
         try:
             cost = extra * float(gaps.max())
             if end.epsilon > 0.0:
-                weights = _shares(instance, end, cost)
+                weights = shares(instance, end, cost)
             else:
                 weights = _weights(instance, bound(instance, 1e-4, cost=cost))
             rounds = length(instance, end, weights)
@@ -296,7 +298,7 @@ def _without_structure(instance: Any, end: Stop) -> int | None:
     try:
         its_end = stop_of(alone, end.delta, end.epsilon)
         if end.epsilon > 0.0:
-            return length(alone, its_end, _shares(alone, its_end))
+            return length(alone, its_end, shares(alone, its_end))
         return length(alone, its_end, _weights(alone, bound(alone, cost="samples")))
     except OssbError:
         return None
