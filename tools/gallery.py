@@ -286,13 +286,15 @@ def index(folder: Path) -> str:
         "The experiments that come with the package, with figure, table, time taken and what they "
         "show. `make gallery` writes these pages; only their introductions are typed by hand.",
         "",
-        "| experiment | |",
-        "|---|---|",
+        "| experiment | | |",
+        "|---|---|---|",
     ]
     for name in shown():
         title = read(name).title or name
         there = (folder / f"{name}.md").exists()
-        lines.append(f"| [`{name}`]({name}.md) | {title} |" if there else f"| `{name}` | {title} |")
+        link = f"[`{name}`]({name}.md)" if there else f"`{name}`"
+        small = f"[![]({name}.png){{ width=220 loading=lazy }}]({name}.md)" if there else ""
+        lines.append(f"| {link} | {title} | {small} |")
     lines += [
         "",
         "The parts of the regret grid, `regret-*`, have [a page of their own](../regret.md).",

@@ -94,6 +94,6 @@ def test_what_does_not_run_does_not_count():
 def test_keys_hold_it(monkeypatch):
     before = [cell.key for cell in cells(experiment())]
     assert before == [cell.key for cell in cells(experiment())]
-    monkeypatch.setattr("ossb.experiments.cells.code_of", lambda record, environment: "other")
+    monkeypatch.setattr("ossb.experiments.cells.code_of", lambda *_: "other")
     after = [cell.key for cell in cells(experiment())]
     assert not set(before) & set(after)
