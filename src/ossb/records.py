@@ -25,7 +25,6 @@ Flags = Annotated[np.ndarray, np.bool_]
 _TAKEN = {"count", "index"}  # tuple methods, which numba already resolves its own way
 _signatures: dict[str, inspect.Signature] = {}
 _published: set[str] = set()
-_homes: dict[str, set[str]] = {}  # name of a method -> packages with records that have it
 
 
 def record(cls: C) -> C:
@@ -60,11 +59,6 @@ def layout(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return (name, str(value.dtype), value.ndim, value.flags.c_contiguous)
     return name
-
-
-def method_names(*packages: str) -> set[str]:
-    """Names of all methods of the records that some packages define."""
-    return {name for name, homes in _homes.items() if not homes.isdisjoint(packages)}
 
 
 def publish() -> None:
@@ -120,7 +114,6 @@ def _register(cls: type, name: str, function: Callable[..., Any]) -> None:
         raise TypeError(f"{cls.__name__}.{name} hides a tuple method: choose another name")
     parameters = inspect.signature(function).parameters.values()
     signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
-    _homes.setdefault(name, set()).add(cls.__module__.partition(".")[0])
     known = _signatures.setdefault(name, signature)
     if known != signature:
         raise TypeError(

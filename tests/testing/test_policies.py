@@ -62,8 +62,8 @@ class Rounding(NamedTuple):
 
 
 @record
-class Misnamed(NamedTuple):
-    """A memory with a field that is called as a method of models is."""
+class Namesake(NamedTuple):
+    """Right: a memory may have a field that is called as a method of models is."""
 
     chance: float = 0.2
 
@@ -71,6 +71,7 @@ class Misnamed(NamedTuple):
         return Named(np.zeros(1))
 
     def select(self, tally, memory, rng):
+        memory.rates[0] += 1.0
         return Decision(0, EXPLORE)
 
 
@@ -147,7 +148,7 @@ TOYS = [  # what plays an arm that there is not, or counts its trials, breaks tw
     (Plain, set()),
     (Rounding, BOTH),
     (lambda: Rounding(late=True), {"compiled is interpreted late"}),
-    (Misnamed, {"memory is no method"}),
+    (Namesake, set()),
     (Hoping, {"select leaves the tally"}),
     (OnePastTheEnd, {"decisions are possible", "select leaves the tally"}),
     (Counting, {"the same again", "memory can be saved"}),

@@ -17,7 +17,7 @@ from ossb.errors import InputError
 from ossb.policies import POLICIES
 from ossb.policies.base import Kind, make, refusal
 from ossb.policies.checked import Checked, fresh_memory
-from ossb.records import can_compile, method_names
+from ossb.records import can_compile
 from ossb.simulation.contexts import Visits
 from ossb.simulation.environment import environment_of
 from ossb.simulation.simulate import Timing, new_course, new_late, play
@@ -173,16 +173,6 @@ def memory_can_be_saved(maker: Maker, instance: Any, rounds: int) -> None:
     assert taken == whole, f"from a saved memory decisions differ: {taken}, {whole}"
 
 
-def memory_is_no_method(maker: Maker, instance: Any, rounds: int) -> None:
-    """No field of a memory is called as a method of a record is: compiled code takes one for it."""
-    record = maker(instance)
-    if not can_compile(record):
-        return
-    own = type(record).__module__.partition(".")[0]
-    taken = method_names("ossb", own) & set(_fields(record.start()))
-    assert not taken, f"fields of the memory are methods of records: {', '.join(sorted(taken))}"
-
-
 CONTRACTS: tuple[Contract, ...] = (
     compiled_is_interpreted,
     compiled_is_interpreted_late,
@@ -190,7 +180,6 @@ CONTRACTS: tuple[Contract, ...] = (
     decisions_are_possible,
     the_same_again,
     memory_can_be_saved,
-    memory_is_no_method,
 )
 
 
@@ -308,11 +297,3 @@ def _part(record: Any, number: int) -> str:
         return names[number]
     place = number - len(names)
     return f"array {place} of the memory" if place < len([*leaves(record.start())]) else "the trial"
-
-
-def _fields(memory: Any) -> Iterator[str]:
-    """Names of all fields of a memory, however deep."""
-    for name, part in zip(getattr(memory, "_fields", ()), memory, strict=False):
-        yield name
-        if isinstance(part, tuple):
-            yield from _fields(part)
