@@ -8,6 +8,7 @@ one.  Checking it needs arithmetic only.
 import json
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ import numpy as np
 from ossb.errors import InputError
 from ossb.fields import choice, extreme, integer, matrix, number, refuse_extreme, vector
 from ossb.files import replacing
-from ossb.graves_lai.bound import Bound
+from ossb.graves_lai.bound import Bound, Status
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.proof import GAP, Alternative, Arm, Report
 from ossb.instances import from_dict
 from ossb.structures.base import cost_of
+from ossb.structures.segments import Segmented
+from ossb.structures.summed import SummedBound, summed
 
 FORMAT = "ossb certificate"
 VERSION = 1
@@ -33,6 +36,8 @@ def to_certificate(bounds: Iterable[Bound]) -> dict[str, Any]:
 
 def numbers_in(bound: Bound) -> int:
     """How many numbers the certificate of a bound holds, about: those of its alternatives."""
+    if isinstance(bound, SummedBound):
+        return sum(map(numbers_in, bound.parts))
     alternatives = bound.alternatives
     if not len(alternatives):
         return 0
@@ -83,13 +88,12 @@ def _entry(bound: Bound) -> dict[str, Any]:
 def claims(bound: Bound) -> dict[str, Any]:
     """What a certificate says of its instance."""
     content = bound.to_dict()
+    head = {key: content[key] for key in ("cost", "lower", "upper", "status")}
+    head |= {"gap": bound.promised, "best_arm": content["best_arm"]}
+    if isinstance(bound, SummedBound):
+        return {**head, "segments": [claims(part) for part in bound.parts]}
     return {
-        "cost": content["cost"],
-        "lower": content["lower"],
-        "upper": content["upper"],
-        "status": content["status"],
-        "gap": bound.promised,
-        "best_arm": content["best_arm"],
+        **head,
         "rates": content["rates"],
         "alternatives": [
             {
@@ -121,9 +125,11 @@ def _bound(entry: Any, where: str) -> Bound:
 
 def claimed(instance: Any, entry: dict[str, Any], where: str) -> Bound:
     """The bound of an instance that a certificate claims, not yet checked."""
-    shape = np.shape(getattr(instance, instance.parameter))
     if _arm(entry.get("best_arm"), f"{where}.best_arm") != instance.best_arm():
         raise InputError(f"{where}.best_arm", "be the best arm", entry.get("best_arm"))
+    if isinstance(instance, Segmented):
+        return _claimed_sum(instance, entry, where)
+    shape = np.shape(getattr(instance, instance.parameter))
     rates = _list(entry, "rates", where)
     return Bound(
         instance,
@@ -138,12 +144,38 @@ def claimed(instance: Any, entry: dict[str, Any], where: str) -> Bound:
             for i, item in enumerate(_list(entry, "alternatives", where))
         ],
         entry.get("multipliers"),
-        "heuristic"
-        if choice(entry.get("status"), f"{where}.status", ("certified", "heuristic")) == "heuristic"
-        else "certified",
+        _status(entry, where),
         promised=number(entry.get("gap", GAP), f"{where}.gap"),
         cost=_cost(entry, instance, where),
     )
+
+
+def _claimed_sum(instance: Segmented, entry: dict[str, Any], where: str) -> Bound:
+    """The bound of segments: that of each, at the cost that stands above them."""
+    cost = _cost(entry, instance, where)
+    entries = _list(entry, "segments", where)
+    if len(entries) != len(instance.parts):
+        raise InputError(f"{where}.segments", f"be {len(instance.parts)}", len(entries))
+    parts = []
+    for z, (part, own) in enumerate(zip(instance.parts, instance.costs(cost), strict=True)):
+        place = f"{where}.segments[{z}]"
+        found = claimed(part, entries[z], place)
+        if found.cost != own:
+            raise InputError(f"{place}.cost", f"be that of all, {own.plain}", found.cost.plain)
+        parts.append(found)
+    return replace(
+        summed(instance, parts),
+        lower=number(entry.get("lower"), f"{where}.lower"),
+        upper=number(entry.get("upper"), f"{where}.upper"),
+        status=_status(entry, where),
+        promised=number(entry.get("gap", GAP), f"{where}.gap"),
+        cost=cost,
+    )
+
+
+def _status(entry: dict[str, Any], where: str) -> Status:
+    status = choice(entry.get("status"), f"{where}.status", ("certified", "heuristic"))
+    return "heuristic" if status == "heuristic" else "certified"
 
 
 def _cost(entry: dict[str, Any], instance: Any, where: str) -> Cost:

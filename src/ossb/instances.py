@@ -4,8 +4,6 @@ import json
 import sys
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from ossb import garbage
 from ossb.errors import InputError
 from ossb.fields import check_keys, choice, seen
 from ossb.structures import STRUCTURES, Instance
-from ossb.structures.base import keys_of
+from ossb.structures.base import keys_of, required_keys
 
 WIDE = 1000
 LONG = 200_000  # characters from which on a text is read by the quicker parser
@@ -85,22 +83,12 @@ def from_dict(content: Any) -> Instance:
         choice(kind, "structure", STRUCTURES)
     structure: Any = STRUCTURES[kind]
     keys = {key: value for key, value in content.items() if key != "structure"}
-    for name in required_keys(structure):
+    for name in required_keys(structure) if "segments" not in keys else ():
         if keys.get(name) is None:
             check_keys(keys, keys_of(structure), f"a key of {structure.kind}")
             raise InputError(name, f"be given for {structure.kind}")
     instance: Instance = structure(**keys)
     return instance
-
-
-@cache
-def required_keys(structure: Any) -> list[str]:
-    """The keys without which there is no instance of a structure."""
-    return [
-        item.name
-        for item in fields(structure)
-        if item.init and item.default is MISSING and item.default_factory is MISSING
-    ]
 
 
 def parse(text: str, name: str) -> Any:

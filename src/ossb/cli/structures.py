@@ -48,5 +48,5 @@ def structures(
             )
             for row in rows
         ),
-        f"Common keys: {', '.join(COMMON)}",
+        f"Common keys: {', '.join(COMMON)}; and segments, a list of tables of keys that differ",
     )

@@ -9,6 +9,7 @@ from numpy.random import Generator
 from ossb.errors import InputError
 from ossb.fields import check_keys, number, text
 from ossb.structures.base import Instance
+from ossb.structures.segments import Segmented
 from ossb.tally import Decision, Tally
 from ossb.words import hint
 
@@ -147,6 +148,8 @@ def refusal(kind: Kind, instance: Instance) -> str | None:
     A structure that extends another is played by the other's policies too.
     """
     instance = by_itself(instance)
+    if isinstance(instance, Segmented):
+        return "plays one segment at a time (`alone` gives it): they are instances of their own"
     if not _is_for(kind, type(instance)):
         return f"is not for {instance.kind} structures"
     if instance.has_contexts and not kind.in_contexts:

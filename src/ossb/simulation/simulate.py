@@ -25,6 +25,7 @@ from ossb.simulation.seeds import context_stream, instance_key, noise_stream, po
 from ossb.simulation.stops import Ending, Stop, Witness, run_until, stop_of
 from ossb.simulation.trial import Course, Late, run_late_trial, run_trial
 from ossb.structures.base import bound
+from ossb.structures.segments import Segmented
 from ossb.tally import Decision, Tally, empty_tally
 
 STRETCH = 50_000  # most rounds between two looks at the outside world
@@ -107,6 +108,8 @@ def simulate(
     horizon = integer(horizon, "horizon", least=1)
     trials = integer(trials, "trials", least=1)
     workers = integer(workers, "workers", least=1)
+    if isinstance(instance, Segmented):
+        raise InputError("segments", "be simulated one by one: `alone` gives one of them")
     timing = Timing(integer(batch, "batch", least=1), integer(delay, "delay"))
     end = None if until is None else stop_of(instance, until, epsilon)
     stream = stream_of(instance, contexts)

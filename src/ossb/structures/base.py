@@ -11,9 +11,9 @@ carry the sign −1, and the family is the mirrored one.
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 
@@ -57,6 +57,11 @@ class Instance(Roster):
             must = f"be given its keys by name, such as {cls.parameter}=…"
             raise InputError(cls.__name__, must, unnamed[0])
         structure: Any = cls
+        if "segments" in keys:
+            from ossb.structures.segments import segmented  # which derives from this class
+
+            found: Any = segmented(structure, keys)
+            return cast(Self, found)  # a whole instance of its own: nothing more is done to it
         known = keys_of(structure)
         if not keys.keys() <= known.keys():
             read.check_keys(keys, known, f"a key of {cls.kind}")
@@ -226,6 +231,16 @@ class Instance(Roster):
 def keys_of(structure: Any) -> dict[str, None]:
     """The keys of a structure, in their order."""
     return dict.fromkeys(item.name for item in fields(structure) if item.init)
+
+
+@cache
+def required_keys(structure: Any) -> list[str]:
+    """The keys without which there is no instance of a structure."""
+    return [
+        item.name
+        for item in fields(structure)
+        if item.init and item.default is MISSING and item.default_factory is MISSING
+    ]
 
 
 class Structure(Bounded, Protocol):

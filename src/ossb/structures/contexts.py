@@ -117,19 +117,8 @@ def read_contexts(value: Any, arms: Any, interaction: Any, names: Sequence[str])
             raise InputError("arms", "be given: an interaction is one of arms that all share")
     if not isinstance(value, list | tuple) or not value:
         raise InputError("contexts", "be a list of at least one table", value)
-    entries = [_entry(entry, f"contexts[{z}]") for z, entry in enumerate(value)]
-    titles = [entry.get("name", str(z)) for z, entry in enumerate(entries)]
-    for z, title in enumerate(titles):
-        read.seen(title, f"contexts[{z}].name")
-        if title in titles[:z]:
-            raise InputError(f"contexts[{z}].name", "be distinct", title)
-    weights = [
-        read.number(entry.get("weight", 1.0), f"contexts[{z}].weight")
-        for z, entry in enumerate(entries)
-    ]
-    for z, weight in enumerate(weights):
-        if not weight > 0.0:
-            raise InputError(f"contexts[{z}].weight", "be positive", weight)
+    titles, weights = read_who(value, KEYS, "contexts")
+    entries = [_entry(entry) for entry in value]
     blocks: list[np.ndarray] = []
     numbers: list[int] = []
     called: list[str] = []
@@ -156,11 +145,34 @@ def read_contexts(value: Any, arms: Any, interaction: Any, names: Sequence[str])
     return Contexts(np.vstack(blocks), layout, entries)
 
 
-def _entry(entry: Any, where: str) -> dict[str, Any]:
+def read_who(
+    entries: Sequence[Any], keys: Sequence[str], field: str
+) -> tuple[list[str], list[float]]:
+    """How contexts or segments are called, by default by their numbers, and their weights."""
+    titles: list[str] = []
+    weights = []
+    for z, entry in enumerate(entries):
+        where = f"{field}[{z}]"
+        if not isinstance(entry, Mapping):
+            raise InputError(where, "be a table of keys", entry)
+        read.check_keys(entry, keys, f"a key of {where}")
+    for z, entry in enumerate(entries):
+        given = entry.get("name")
+        title = read.seen(str(z) if given is None else given, f"{field}[{z}].name")
+        if title in titles:
+            raise InputError(f"{field}[{z}].name", "be distinct", title)
+        titles.append(title)
+    for z, entry in enumerate(entries):
+        given = entry.get("weight")
+        weight = read.number(1.0 if given is None else given, f"{field}[{z}].weight")
+        if not weight > 0.0:
+            raise InputError(f"{field}[{z}].weight", "be positive", weight)
+        weights.append(weight)
+    return titles, weights
+
+
+def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of one context, in plain data."""
-    if not isinstance(entry, Mapping):
-        raise InputError(where, "be a table of keys", entry)
-    read.check_keys(entry, KEYS, f"a key of {where}")
     given = {key: entry[key] for key in KEYS if entry.get(key) is not None}
     return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in given.items()}
 
