@@ -23,7 +23,15 @@ from numpy.random import Generator
 from ossb.models.rivals import Contest, Rivals, Showing
 from ossb.models.rivals.cover import Cover, begin_cover, cheapest_cover, new_cover
 from ossb.policies.base import Kind
-from ossb.policies.telling import Pricing, check_test, fits_solved, opponents, read_cost
+from ossb.policies.telling import (
+    Pricing,
+    check_test,
+    fits_solved,
+    least_telling,
+    opponents,
+    read_cost,
+    waits_for_a_tie,
+)
 from ossb.policies.track_and_stop import forced_arms
 from ossb.records import record
 from ossb.structures.offers import MODEL
@@ -82,6 +90,11 @@ class FrankWolfe(NamedTuple):
             return Decision(first, ESTIMATE)
         root = int(math.sqrt(float(played // self.n_forced)) + 0.5)
         leader = self.model.rank(self.epsilon, tally, memory.contest)
+        if waits_for_a_tie(memory.contest.ratios, tally):
+            starts = self.showing.starts
+            best = least_telling(starts, 0, targets.shape[0], leader, tally)
+            targets[best] += 1.0
+            return Decision(best, EXPLORE)
         if root * root == played // self.n_forced:
             self.raise_set(targets)
         elif not self.climb(leader, float(played), tally, memory):

@@ -28,9 +28,11 @@ from ossb.policies.telling import (
     begin_targets,
     check_test,
     fits,
+    least_telling,
     most_behind,
     opponents,
     read_cost,
+    waits_for_a_tie,
 )
 from ossb.records import record
 from ossb.structures.offers import MODEL
@@ -86,6 +88,11 @@ class Game(NamedTuple):
             return Decision(first, ESTIMATE)
         begin_targets(tally, memory.plan, memory.targets)
         leader = self.model.rank(self.epsilon, tally, memory.contest)
+        if waits_for_a_tie(memory.contest.ratios, tally):
+            starts = self.showing.starts
+            best = least_telling(starts, 0, memory.targets.shape[0], leader, tally)
+            memory.targets[best] += 1.0
+            return Decision(best, EXPLORE)
         if memory.plan[LEADER] != 1 + leader:
             memory.plan[LEADER] = 1 + leader
             memory.mixability[0] = 0.0

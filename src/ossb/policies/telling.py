@@ -72,6 +72,33 @@ def most_behind(targets: np.ndarray, shares: np.ndarray, low: int, high: int, ta
     return best
 
 
+@kernel
+def least_telling(starts: np.ndarray, low: int, high: int, leader: int, tally: Tally) -> int:
+    """The arm played least of those that show something; the leader where none does."""
+    least = leader
+    for x in range(low, high):
+        if starts[x] == starts[x + 1]:
+            continue
+        silent = starts[least] == starts[least + 1]
+        if silent or tally.plays[x] < tally.plays[least]:
+            least = x
+    return least
+
+
+@kernel
+def waits_for_a_tie(ratios: np.ndarray, tally: Tally) -> bool:
+    """Whether answers are on their way while a rival is as good as the leader.
+
+    By what was told no shares tell the two apart, so that all asks would go to the same arm.
+    """
+    waiting, tied = False, False
+    for component in range(tally.pending.shape[0]):
+        waiting = waiting or tally.pending[component] > 0
+    for j in range(ratios.shape[0]):
+        tied = tied or ratios[j] <= 0.0
+    return waiting and tied
+
+
 def read_cost(cost: Any) -> Pricing:
     """The cost that a user's value stands for."""
     if cost == "samples":

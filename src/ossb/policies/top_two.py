@@ -30,6 +30,7 @@ from ossb.policies.telling import (
     begin_targets,
     check_test,
     fits,
+    least_telling,
     most_behind,
     opponents,
     read_cost,
@@ -124,20 +125,9 @@ class TopTwo(NamedTuple):
         self.share_rounds(low, high, tally, memory)
         best = most_behind(targets, shares, low, high, tally)
         if best < 0:  # nothing tells them apart, as before anything is told
-            best = self.least_within(low, high, leader, tally)
+            best = least_telling(self.showing.starts, low, high, leader, tally)
             targets[best] += 1.0
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
-
-    def least_within(self, low: int, high: int, leader: int, tally: Tally) -> int:
-        """The arm played least of those that show something; the leader where none does."""
-        least, starts = leader, self.showing.starts
-        for x in range(low, high):
-            if starts[x] == starts[x + 1]:
-                continue
-            silent = starts[least] == starts[least + 1]
-            if silent or tally.plays[x] < tally.plays[least]:
-                least = x
-        return least
 
     def share_rounds(self, low: int, high: int, tally: Tally, memory: TopTwoMemory) -> None:
         """The share of the round that is due to each arm; all 0 where nothing tells them apart."""
