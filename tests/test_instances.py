@@ -104,7 +104,7 @@ def test_standard_input_that_is_no_text(monkeypatch):
         ('{"structure": "classical", "theta": [true]}', r"`theta\[0\]` must be a number, got True"),
         (
             '{"structure": "classical", "theta": ["0.5"]}',
-            r"`theta\[0\]` must be a number, got 0\.5",
+            r"`theta\[0\]` must be a number, got '0\.5'",
         ),
         ('{"structure": "classical", "theta": [null]}', r"`theta\[0\]` must be a number, got None"),
         ('{"structure": "classical", "theta": "0.5"}', r"`theta` must be a list, got 0\.5"),

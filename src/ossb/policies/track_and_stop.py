@@ -179,5 +179,7 @@ TRACK_AND_STOP = Kind(
         "level (union)": NEAREST,
         "mirror (polytope)": NEAREST,
         "mirror (union)": NEAREST,
+        "units (polytope)": NEAREST,
+        "units (union)": NEAREST,
     },
 )
