@@ -20,6 +20,7 @@ from ossb.errors import InputError, PolicyError, brief
 from ossb.fields import is_whole
 from ossb.policies.checked import failed_in, whole_in, within
 from ossb.structures.base import Instance
+from ossb.structures.segments import refuse_segments
 from ossb.tally import EXPLORE, Decision
 
 NO_POLICY = (
@@ -30,6 +31,7 @@ NO_POLICY = (
 
 def playable(policy: Any, instance: Instance, name: str) -> Any:
     """A policy that can be played: a plain one is wrapped, others are as they are."""
+    refuse_segments(instance)
     has = {method: callable(getattr(policy, method, None)) for method in ("select", "update")}
     if has["select"] and callable(getattr(policy, "start", None)):
         return policy

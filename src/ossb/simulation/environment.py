@@ -7,6 +7,7 @@ import numpy as np
 from ossb.errors import InputError
 from ossb.families import Family
 from ossb.records import Floats, Ints, record
+from ossb.structures.segments import refuse_segments
 
 
 @record
@@ -27,6 +28,7 @@ def environment_of(instance: Any) -> Environment:
     """The environment of an instance with listed arms and a true parameter."""
     if not instance.known:
         raise InputError(instance.parameter, "be given: a simulation needs a true parameter")
+    refuse_segments(instance)
     reveals = instance.showing()
     starts = np.cumsum([0, *(len(components) for components in reveals)])
     shown = np.array([c for components in reveals for c in components], dtype=np.int64)

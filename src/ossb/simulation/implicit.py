@@ -6,7 +6,7 @@ arms met.  Draws are those of the compiled loop: one per item of the arm, in ord
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,9 +88,9 @@ def _tell(tally: Tally, items: tuple[int, ...], values: list[float]) -> None:
     tally.clock[0] += 1
 
 
-def mean_plays(outcomes: list[ImplicitOutcome]) -> tuple[list[tuple[int, ...]], np.ndarray]:
+def mean_plays(outcomes: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
     """Every arm that was played, most played first, and its mean plays."""
-    totals: dict[tuple[int, ...], int] = {}
+    totals: dict[Any, int] = {}
     for outcome in outcomes:
         for arm, plays in outcome.plays.items():
             totals[arm] = totals.get(arm, 0) + plays

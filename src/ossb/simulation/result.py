@@ -233,4 +233,4 @@ def _shown_error(values: np.ndarray) -> str:
 
 
 def _plain(arm: Any) -> Any:
-    return list(arm) if isinstance(arm, tuple) else int(arm)
+    return list(map(_plain, arm)) if isinstance(arm, tuple) else int(arm)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ FIRST_STRETCH = 50
 PATIENCE = 0.25  # seconds that one stretch should take, give or take a factor of two
 CHECKPOINTS = 120
 
+Played = TypeVar("Played")
 Progress = Callable[[str, int], None]  # (policy, rounds played since the last call)
 
 
@@ -91,9 +92,9 @@ def simulate(
         has ``start`` and ``select(tally, memory, rng)``, or what has ``select()`` (or
         ``select(rng)``) and ``update(arm, value)``.  One alone needs no list.
     batch
-        Observations are told in batches of this many rounds.
+        Observations are told in batches of this many rounds; in segments, of their own rounds.
     delay
-        Rounds before an observation is known.
+        Rounds before an observation is known, likewise.
     until, epsilon
         Where ``until`` is given, each trial ends when its leader is within ``epsilon`` of the best
         arm with confidence 1 − ``until``, or at the horizon; its regret is that paid until then.
@@ -108,12 +109,19 @@ def simulate(
     horizon = integer(horizon, "horizon", least=1)
     trials = integer(trials, "trials", least=1)
     workers = integer(workers, "workers", least=1)
-    if isinstance(instance, Segmented):
-        raise InputError("segments", "be simulated one by one: `alone` gives one of them")
     timing = Timing(integer(batch, "batch", least=1), integer(delay, "delay"))
     end = None if until is None else stop_of(instance, until, epsilon)
     stream = stream_of(instance, contexts)
     chosen = chosen_of(policies)
+    if isinstance(instance, Segmented):
+        from ossb.simulation import segments  # which plays by what stands here
+
+        given = segments.trials_of(instance, stream, log_spaced(horizon), trials, seed, timing)
+        say = announce if announce is not None else lambda message: None
+        played = [
+            segments.play_segments(given, one, workers, compiled, progress, say) for one in chosen
+        ]
+        return SimulationResult(instance, horizon, trials, seed, _bound(instance), played)
     made = [one.made(instance) for one in chosen]
     if instance.n_arms is None:
         return _simulate_implicit(instance, chosen, made, horizon, trials, seed, timing, progress)
@@ -125,7 +133,7 @@ def simulate(
         name, seconds = one.name, 0.0
         if compiled:
             message = f"compiling {name} for {instance.kind} structures (once)"
-            seconds = _warm(record, name, environment, timing, partial(say, message), end, stream)
+            seconds = warm(record, name, environment, timing, partial(say, message), end, stream)
         key = instance_key(by_itself(instance).to_dict())
         label = one.stream()
 
@@ -150,7 +158,7 @@ def simulate(
                 None if stream is None else (stream, context_stream(seed, key, trial)),
             )
 
-        outcomes = _in_parallel(play, trials, workers if compiled else 1)
+        outcomes = in_parallel(play, trials, workers if compiled else 1)
         answers.append(
             PolicyResult(
                 name,
@@ -436,7 +444,7 @@ def log_spaced(horizon: int, count: int = CHECKPOINTS) -> np.ndarray:
     return np.unique(np.append(np.round(points).astype(np.int64), horizon))
 
 
-def _warm(
+def warm(
     record: Any,
     name: str,
     environment: Environment,
@@ -468,7 +476,7 @@ def _warm(
     return time.perf_counter() - started
 
 
-def _in_parallel(play: Callable[[int], Outcome], trials: int, workers: int) -> list[Outcome]:
+def in_parallel(play: Callable[[int], Played], trials: int, workers: int) -> list[Played]:
     """Trials over threads: the compiled loop holds no lock."""
     if workers == 1:
         return [play(trial) for trial in range(trials)]

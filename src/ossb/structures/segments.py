@@ -249,3 +249,9 @@ def placed(z: int) -> Iterator[None]:
         raise InputError(f"segments[{z}]", f"be valid: {error}") from None
     except CertificationError as error:
         raise CertificationError(f"segments[{z}]: {error}") from None
+
+
+def refuse_segments(instance: Any) -> None:
+    """Refuse segments where one instance is asked for."""
+    if isinstance(instance, Segmented):
+        raise InputError("segments", "be given one by one here: `alone` makes an instance of one")
