@@ -330,3 +330,12 @@ def test_regions_thinner_than_doubles_hold_are_no_error():
     )
     outcome = simulate(instance, ["ossb"], 60, 1, seed=4, workers=1)
     assert 0.0 <= outcome["ossb"].regret[0] <= 60 * 0.6
+
+
+def test_components_not_seen_yet_are_no_warning(recwarn):
+    """The divergence from a mean at an end of its family is infinite, and counts for nothing."""
+    chain = Polytope(
+        observation="bernoulli", theta=[0.2, 0.5, 0.4], A=[[1, 0, -1], [-1, -1, 1]], b=[0, 0]
+    )
+    simulate(chain, ["uniform"], 30, 1, until=0.05, compiled=False)
+    assert not list(recwarn)

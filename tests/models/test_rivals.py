@@ -264,3 +264,14 @@ def test_stops_are_wrong_less_often_than_promised_in_many_runs(label, delta):
     for name in ("top-two",):
         found = simulate(from_dict(NEAR[label]), name, 100_000, 10_000, 5, until=delta)[name]
         assert found.stops.to_dict()["errors"] <= delta
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_no_item_wins_more_often_than_always(compiled):
+    """Where ε leaves no alternative the first look ends a test of duels."""
+    duels = from_dict({"structure": "dueling", "preferences": [[0.5, 0.7], [0.3, 0.5]]})
+    for epsilon in (0.6, 1e9):
+        found = simulate(duels, ["uniform"], 200, 5, until=1e-9, epsilon=epsilon, compiled=compiled)
+        assert found["uniform"].stops.rounds.tolist() == [1.0] * 5
+    sure = simulate(duels, ["uniform"], 200, 5, until=1e-9, epsilon=0.5, compiled=compiled)
+    assert (sure["uniform"].stops.rounds < 50).all()

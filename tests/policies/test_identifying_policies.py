@@ -199,3 +199,11 @@ def test_many_arms_are_refused(name):
     many = from_dict({"structure": "classical", "n_arms": 301})
     with pytest.raises(InputError, match="at most 300 arms"):
         policy(name, many)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "top-two"])
+def test_a_single_item_is_played(name):
+    """Its duel with itself shows nothing."""
+    alone = from_dict({"structure": "dueling", "preferences": [[0.5]]})
+    assert simulate(alone, [name], 5, 1, compiled=False)[name].plays.tolist() == [5.0]
+    assert simulate(alone, [name], 5, 1, until=0.1, compiled=False)[name].stops.rounds.max() <= 1

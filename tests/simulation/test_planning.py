@@ -127,6 +127,12 @@ def test_what_cannot_be_planned_is_said():
         ossb.plan(from_dict(ARMS), 0.0)
     with pytest.raises(InputError, match="per_day"):
         ossb.plan(from_dict(ARMS), per_day=0)
+    contexts = [{"name": name, "arms": [[1.0, 0.0], [0.2, 0.9]]} for name in ("here", "there")]
+    with pytest.raises(InputError, match="`instance` must have a test that ends: arms in contexts"):
+        ossb.plan(ossb.Linear(contexts=contexts, phi=[1.0, 0.0]))
+    for epsilon in (0.0, 0.1):  # one arm
+        with pytest.raises(InputError, match="leave something to find out"):
+            ossb.plan(ossb.Classical(observation="bernoulli", theta=[0.5]), epsilon=epsilon)
 
 
 def test_the_command_plans_one_and_several(tmp_path, monkeypatch, capsys):

@@ -58,7 +58,7 @@ def test_a_policy_of_ones_own_gets_a_card_and_a_row_and_goes_on(ossb, tmp_path):
         (("run", "hgll"), "did you mean"),
         (("run", "own_policies:Missing"), "importable module:Class"),
         (("run", "hgl", "--share", "2"), "`share` must lie in (0, 1]"),
-        (("run", "hgl", "--only", "lniear"), "`only` must be one of"),
+        (("run", "hgl", "--only", "lniear"), "`only` must be one of classical, combinatorial, "),
         (("run", "escb", "--only", "linear"), "`policy` must fit an instance"),
         (("list", "--version", "7"), "`version` must be one of 1, got 7"),
     ],

@@ -176,8 +176,10 @@ def _chosen(instances: "list[SuiteInstance]", only: list[str] | None) -> "list[S
 
     if not only:
         return instances
+    kinds = sorted({one.instance.kind for one in instances})
+    words = dict.fromkeys([*kinds, *(one.name for one in instances)])
     for name in only:
-        choice(name, "only", [w for one in instances for w in (one.name, one.instance.kind)])
+        choice(name, "only", words)
     return [one for one in instances if one.name in only or one.instance.kind in only]
 
 

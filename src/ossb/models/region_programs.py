@@ -105,7 +105,9 @@ class RegionPrograms:
     def losses(self, means: np.ndarray, counts: np.ndarray, components: np.ndarray) -> np.ndarray:
         """What each row of component means loses."""
         each = self._divergence.value(means, components)
-        return np.asarray(np.where(counts > 0, counts * each, 0.0).sum(axis=1))
+        weighed = np.zeros_like(each)
+        np.multiply(counts, each, out=weighed, where=counts > 0)  # of the unseen it may be infinite
+        return np.asarray(weighed.sum(axis=1))
 
     def inside(self, means: np.ndarray) -> np.ndarray:
         return inside(self._divergence, means)

@@ -88,13 +88,15 @@ class FrankWolfe(NamedTuple):
         if first >= 0:
             targets[first] += 1.0
             return Decision(first, ESTIMATE)
-        root = int(math.sqrt(float(played // self.n_forced)) + 0.5)
         leader = self.model.rank(self.epsilon, tally, memory.contest)
+        if self.n_forced == 0:  # there is nothing to see
+            return Decision(leader, EXPLOIT)
         if waits_for_a_tie(memory.contest.ratios, tally):
             starts = self.showing.starts
             best = least_telling(starts, 0, targets.shape[0], leader, tally)
             targets[best] += 1.0
             return Decision(best, EXPLORE)
+        root = int(math.sqrt(float(played // self.n_forced)) + 0.5)
         if root * root == played // self.n_forced:
             self.raise_set(targets)
         elif not self.climb(leader, float(played), tally, memory):

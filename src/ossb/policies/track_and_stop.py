@@ -97,6 +97,8 @@ class TrackAndStop(NamedTuple):
             return Decision(first, ESTIMATE)
         begin_targets(tally, memory.plan, memory.targets)
         leader = self.model.rank(self.epsilon, tally, memory.contest)
+        if self.n_forced == 0:  # there is nothing to see
+            return Decision(leader, EXPLOIT)
         played = 0
         for x in range(tally.plays.shape[0]):
             played += tally.plays[x]

@@ -26,7 +26,7 @@ from ossb.policies.base import make
 from ossb.records import can_compile
 from ossb.simulation.result import Stops
 from ossb.simulation.simulate import simulate as play
-from ossb.simulation.stops import Stop, readable_delta, readable_epsilon, stop_of
+from ossb.simulation.stops import Stop, readable_delta, readable_epsilon, rivals_or_reason, stop_of
 from ossb.structures.base import bound
 from ossb.structures.classical import Classical
 from ossb.tally import empty_tally
@@ -162,7 +162,11 @@ def plan(
     simulate
         Trials of ``top-two`` to check the plan with.
     """
-    end = stop_of(instance, readable_delta(delta), readable_epsilon(epsilon))
+    delta, epsilon = readable_delta(delta), readable_epsilon(epsilon)
+    rivals, reason = rivals_or_reason(instance)
+    if rivals is None:
+        raise InputError("instance", f"have a test that ends: {reason}")
+    end = Stop(rivals, delta, epsilon)
     if not instance.known:
         raise InputError(instance.parameter, "be given: a plan is about a believed parameter")
     if per_day is not None and not 0 < (per_day := number(per_day, "per_day")) < math.inf:
@@ -170,7 +174,9 @@ def plan(
     trials = integer(simulate, "simulate")
     gaps = np.asarray(instance.gaps, dtype=np.float64)
     found = bound(instance, cost="samples")
-    weights = shares(instance, end) if end.epsilon > 0.0 else _weights(instance, found)
+    weights = _weights(instance, found)  # of a best arm that is certain there are none
+    if end.epsilon > 0.0:
+        weights = shares(instance, end)
     rounds = length(instance, end, weights)
     plays = np.maximum(rounds * weights, 0.0)
     stops = None

@@ -76,16 +76,21 @@ def stop_of(
     field = "budgets" if until is None else "until"
     delta = 0.0 if until is None else readable_delta(until, field)
     epsilon = readable_epsilon(epsilon)
+    rivals, reason = rivals_or_reason(instance)
+    if rivals is None:
+        raise InputError(field, f"be left out: {reason}")
+    return Stop(rivals, delta, epsilon, budgets)
+
+
+def rivals_or_reason(instance: Any) -> tuple[Any, str]:
+    """What the leader of an instance is held against; or None, and why it has no stop."""
     if instance.n_arms is None:
-        raise InputError(field, "be left out: the arms of this set are not listed")
+        return None, "the arms of this set are not listed"
     if instance.has_contexts:
-        must = "be left out: arms in contexts have a best one each, and no one stop"
-        raise InputError(field, must)
+        return None, "arms in contexts have a best one each, and no one stop"
     model = instance.model() if hasattr(instance, "model") else None
     rivals = rivals_of(model, instance.observed_family)
-    if rivals is None:
-        raise InputError(field, f"be left out: {instance.kind} structures have no stop")
-    return Stop(rivals, delta, epsilon, budgets)
+    return rivals, f"{instance.kind} structures have no stop"
 
 
 def readable_delta(delta: Any, field: str = "delta") -> float:

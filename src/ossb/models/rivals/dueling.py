@@ -202,7 +202,9 @@ class DuelRivals(NamedTuple):
     def weigh_item(
         self, item: int, leader: int, epsilon: float, tally: Tally, memory: Contest
     ) -> float:
-        """ln of the evidence that an item is not the winner."""
+        """ln of the evidence that an item is not the winner; infinite where it cannot be."""
+        if epsilon > 0.5:  # nobody wins more often than always
+            return math.inf
         several, largest, mass = 0.0, -math.inf, 0.0
         for k in range(self.n_items):
             if k == item:
@@ -213,6 +215,8 @@ class DuelRivals(NamedTuple):
                 bar = self.bar(k, leader, epsilon)
                 apart = n * bernoulli_kl(p, bar) if p < bar else 0.0
                 one = apart - price_of(self.mixture, memory.space.prices, c, tally)
+                if one == math.inf:
+                    return one
             several += halved(one)
             if one > largest:
                 mass, largest = mass * math.exp(largest - one) + 1.0, one
