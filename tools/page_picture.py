@@ -2,7 +2,7 @@
 
     python tools/page_picture.py      (make picture; needs Chromium)
 
-The campaign is played beforehand; what differs from time to time are dates.
+The campaign is played beforehand, by a clock of its own; what differs from time to time are dates.
 """
 
 import subprocess
@@ -22,18 +22,21 @@ CHROMIUM = "/usr/bin/chromium"
 PORT = 8093
 PRICES = (5, 6, 7, 8, 9, 10, 11, 12)
 BUYERS = (0.62, 0.60, 0.57, 0.54, 0.43, 0.33, 0.24, 0.16)
-VISITORS, SEED = 2500, 4
-SHOWN = {"width": 1280, "height": 720}
+VISITORS, CALLS, DAYS, SEED = 2500, 250, 16, 4
+SHOWN = {"width": 1280, "height": 860}
 
 
 def play(storage: str) -> None:
     """A campaign in which 2,500 visitors have been shown a price."""
     names = [f"{price} €" for price in PRICES]
-    instance = Unimodal(n_arms=len(PRICES), sigma=5.0, arm_names=names)
+    instance = Unimodal(n_arms=len(PRICES), sigma=5.0, arm_names=names, reward_unit="€")
     rng = np.random.default_rng(SEED)
-    with Campaign.open(storage, "price of the plan", instance=instance, seed=SEED) as campaign:
-        for _ in range(VISITORS // 10):
-            decisions = campaign.ask(10)
+    moments = iter(np.linspace(time.time() - DAYS * 86400, time.time() - 60, CALLS + 1).tolist())
+    now = [next(moments)]
+    options = {"instance": instance, "policy": "identify", "seed": SEED, "clock": lambda: now[0]}
+    with Campaign.open(storage, "price of the plan", **options) as campaign:
+        for now[0] in moments:
+            decisions = campaign.ask(VISITORS // CALLS)
             paid = [PRICES[d.arm] * float(rng.random() < BUYERS[d.arm]) for d in decisions]
             campaign.tell_many(list(zip(decisions, paid, strict=True)))
 

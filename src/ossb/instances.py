@@ -15,6 +15,7 @@ from ossb.structures.base import keys_of, required_keys
 
 WIDE = 1000
 LONG = 200_000  # characters from which on a text is read by the quicker parser
+LONGEST_UNIT = 20  # characters of the unit of rewards
 LIST_KEY = "instances"  # a TOML file has no list at its top: it stands under this key
 
 
@@ -30,6 +31,8 @@ def check_names(instance: Any, where: str = "") -> None:
     """
     if instance.name:
         seen(instance.name, f"{where}name")
+    if instance.reward_unit:
+        seen(instance.reward_unit, f"{where}reward_unit", LONGEST_UNIT)
     for i, name in enumerate(instance.arm_names):
         seen(name, f"{where}arm_names[{i}]")
 

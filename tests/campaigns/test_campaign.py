@@ -8,6 +8,7 @@ import pytest
 
 from ossb.campaigns import Campaign, Closed, Conflict, Decided, Told, Unavailable, Unknown
 from ossb.campaigns import campaign as campaign_module
+from ossb.campaigns.card import card
 from ossb.campaigns.snapshots import fingerprint
 from ossb.certificates import FORMAT
 from ossb.errors import InputError
@@ -380,6 +381,9 @@ def _refused(*_):
         ({"name": "a\u202eb"}, "name"),
         ({"name": "\ud800"}, "name"),
         ({"instance": {**BERNOULLI, "note": "\ud800"}}, "instance.note"),
+        ({"instance": {**BERNOULLI, "reward_unit": "a\nb"}}, "instance.reward_unit"),
+        ({"instance": {**BERNOULLI, "reward_unit": "x" * 21}}, "instance.reward_unit"),
+        ({"instance": {**BERNOULLI, "reward_unit": 3}}, "reward_unit"),
         ({"name": 3}, "name"),
         ({"instance": []}, "instance"),
         ({"instance": {}}, "structure"),
@@ -545,3 +549,18 @@ def test_wrong_arguments_are_named(campaign, call, field):
 def test_available_arms_in_any_collection(campaign, available):
     assert campaign.ask(available=available, key="k")[0].arm == 2
     assert campaign.ask(available=available, key="k")[0].arm == 2
+
+
+def test_the_unit_of_rewards_decides_nothing(storage, clock):
+    """And stands in the definition, whose campaigns without one are as they were."""
+    counted = {**BERNOULLI, "reward_unit": "sales"}
+    chosen = []
+    for name, instance in (("plain", BERNOULLI), ("counted", counted)):
+        campaign = Campaign.open(storage, name, instance=instance, policy="thompson", clock=clock)
+        for i in range(10):
+            (decision,) = campaign.ask()
+            campaign.tell(decision, i % 2)
+        chosen.append([decision.arm for decision in campaign.ask(20)])
+        assert ("mean, sales" in card(campaign.describe())) == (name == "counted")
+        assert campaign.definition["instance"].get("reward_unit") == instance.get("reward_unit")
+    assert chosen[0] == chosen[1]

@@ -20,12 +20,13 @@ def card(described: Mapping[str, Any]) -> str:
         rows.append((f"… {len(ordered) - SHOWN} more", "", ""))
     state = "closed" if described["closed"] else "open"
     kind = described["instance"]["structure"]
+    unit = described["instance"].get("reward_unit")
     caption = f"{described['name']}: {kind}, {_standing(described)}, {state}"
     picture = bars(
         "plays of each arm",
         {arm["arm_name"]: float(plays) for arm, plays, _ in ordered[:SHOWN]},
     )
-    return table(caption, ("arm", "plays", "mean"), rows) + picture
+    return table(caption, ("arm", "plays", f"mean, {unit}" if unit else "mean"), rows) + picture
 
 
 def line(described: Mapping[str, Any], leader: str) -> str:

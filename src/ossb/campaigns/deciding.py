@@ -103,14 +103,14 @@ def sentence(
     policy: str,
     named: str | None,
     rounds: int,
-    regret: float | None,
+    regret: str | None,
     per_day: float | None,
 ) -> str:
     """The same in words."""
     sure = f"{100 * (1 - stop['delta']):.6g}%"
     good = "is best" if not stop["epsilon"] else f"is within {stop['epsilon']:g} of the best"
     if stop["met"]:
-        cost = f" and about {regret:.4g} of regret" if regret is not None else ""
+        cost = f" and about {regret} of regret" if regret is not None else ""
         return f"Arm {named} {good}, sure to {sure}; that took {rounds:,} rounds{cost}."
     if stop["statistic"] is None or stop["threshold"] is None:
         return f"Not sure: {stop.get('reason', 'there is no test')}."

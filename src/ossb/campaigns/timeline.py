@@ -1,4 +1,4 @@
-"""A campaign's course: phases and estimated regret along its decisions, in a few bins."""
+"""A campaign's course: phases, dates and estimated regret along its decisions, in a few bins."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +12,8 @@ from ossb.tally import PHASES
 
 def timeline(state: State, bins: int, gaps: Sequence[float | None] | None) -> dict[str, Any]:
     """Counts of each phase in equal stretches of decisions, and the regret up to their ends.
+
+    ``asked`` says when the last decision of each stretch was asked.
 
     Parameters
     ----------
@@ -36,4 +38,11 @@ def timeline(state: State, bins: int, gaps: Sequence[float | None] | None) -> di
         spent = np.cumsum(np.where(told, prices[state.decisions.arm], 0.0))
         regret = spent[ends - 1].tolist()
     rounds = np.cumsum(told)[ends - 1].tolist() if total else []
-    return {"ends": ends.tolist(), "rounds": rounds, "phases": phases, "regret": regret}
+    asked = state.decisions.asked[ends - 1].tolist() if total else []
+    return {
+        "ends": ends.tolist(),
+        "rounds": rounds,
+        "asked": asked,
+        "phases": phases,
+        "regret": regret,
+    }

@@ -32,7 +32,7 @@ def size(found: dict[str, Any]) -> str:
 
 def _arms(found: dict[str, Any], most: int) -> Table:
     rates = {str(entry["arm"]): entry["rate"] for entry in found["rates"]["rates"] or []}
-    table = _table("arm", "plays", "mean", "rate c(x, m)")
+    table = _table("arm", "plays", _mean(found), "rate c(x, m)")
     rows = list(zip(found["arms"], found["plays"], found["means"], strict=True))
     for arm, plays, mean in rows[:most]:
         leads = " (leads)" if arm["arm"] == found["leader"] else ""
@@ -47,7 +47,7 @@ def _arms(found: dict[str, Any], most: int) -> Table:
 
 
 def _items(found: dict[str, Any]) -> Table:
-    table = _table("item", "seen", "mean")
+    table = _table("item", "seen", _mean(found))
     counts, means = found["components"]["counts"], found["components"]["means"]
     names = found["instance"].get("arm_names") or [str(item) for item in range(len(counts))]
     for item, (name, count, mean) in enumerate(zip(names, counts, means, strict=True)):
@@ -56,9 +56,15 @@ def _items(found: dict[str, Any]) -> Table:
     return table
 
 
+def _mean(found: dict[str, Any]) -> str:
+    """What a mean is called: with the unit of rewards, where the instance names one."""
+    unit = found["instance"].get("reward_unit")
+    return f"mean, {unit}" if unit else "mean"
+
+
 def _table(first: str, *rest: str) -> Table:
     table = Table()
-    table.add_column(first)
+    table.add_column(Text(first))
     for heading in rest:
-        table.add_column(heading, justify="right")
+        table.add_column(Text(heading), justify="right")
     return table

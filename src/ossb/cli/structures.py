@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-COMMON = ("observation", "sigma", "goal", "name", "arm_names", "note")
+COMMON = ("observation", "sigma", "goal", "name", "arm_names", "note", "reward_unit")
 
 
 def structures(

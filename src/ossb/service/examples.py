@@ -33,6 +33,7 @@ CAMPAIGN: dict[str, Any] = {
         "left": None,
         "sentence": "Not sure to 95% yet: 14% of the evidence that is needed. …",
     },
+    "headline": "0 leads; not 95% sure yet.",
     "intervals": {
         "components": [[0.02, 1.0], [0.0, 0.98], [0.0, 0.98]],
         "arms": [[0.02, 1.0], [0.0, 0.98], [0.0, 0.98]],
@@ -41,6 +42,7 @@ CAMPAIGN: dict[str, Any] = {
     "timeline": {
         "ends": [1, 2, 3],
         "rounds": [1, 1, 1],
+        "asked": [MADE + 1, MADE + 2, MADE + 3],
         "phases": {"exploit": [0, 0, 0], "estimate": [1, 1, 1], "explore": [0, 0, 0]},
         "regret": None,
     },

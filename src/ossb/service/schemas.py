@@ -122,6 +122,7 @@ CAMPAIGN = record(
         "decisions": record(dict.fromkeys(STATUS["enum"], COUNT)),
         "rates": RATES,
         "stop": STOP,
+        "headline": {**TEXT, "description": "All of it in one plain sentence."},
         "intervals": INTERVALS,
         "exploration": record(
             {
@@ -134,6 +135,7 @@ CAMPAIGN = record(
             {
                 "ends": lists(COUNT),
                 "rounds": lists(COUNT),
+                "asked": lists(MOMENT),
                 "phases": record(dict.fromkeys(PHASE["enum"], lists(COUNT))),
                 "regret": or_none(lists(NUMBER)),
             }

@@ -9,7 +9,8 @@ from ossb import deadlines
 from ossb.arm_sets import ARM_SETS
 from ossb.campaigns import Campaign, Corrupt, Unavailable
 from ossb.campaigns.campaign import GAP
-from ossb.campaigns.deciding import confidence, outlook, sentence
+from ossb.campaigns.deciding import Left, confidence, outlook, sentence
+from ossb.campaigns.headline import amount, called, headline
 from ossb.campaigns.intervals import intervals
 from ossb.campaigns.looking import Moment, known_leader, rates_at_estimate, stopping
 from ossb.errors import OssbError, OutOfTime
@@ -59,11 +60,14 @@ def summary_at(moment: Moment, delta: float | None) -> dict[str, Any]:
         told_for = sum(plays * gap for plays, gap in pairs if gap is not None)
     value = rates["value"]
     promised = None if value is None else value * math.log(stands["rounds"] + 1)
+    leader, pace = known_leader(moment.view), _rounds_a_day(stands)
+    stop, left = _stop(moment, delta, told_for, pace)
     found = {
         **stands,
-        "leader": known_leader(moment.view),
+        "leader": leader,
         "rates": rates,
-        "stop": _stop(moment, delta, told_for),
+        "stop": stop,
+        "headline": headline(stands, leader, stop, left, told_for, pace),
         "intervals": intervals(moment.view, INTERVALS) if moment.view.player.whole else None,
         "exploration": {"regret": told_for, "bound": promised, "gaps": gaps},
         "timeline": moment.timeline(gaps),
@@ -71,19 +75,23 @@ def summary_at(moment: Moment, delta: float | None) -> dict[str, Any]:
     return most_played(found)
 
 
-def _stop(moment: Moment, delta: float | None, regret: float | None) -> dict[str, Any]:
+def _rounds_a_day(stands: dict[str, Any]) -> float | None:
+    """The pace so far; None where it is too early to say."""
+    days = (time.time() - stands["created"]) / 86400.0
+    return stands["rounds"] / days if days > HOUR / 86400.0 else None
+
+
+def _stop(
+    moment: Moment, delta: float | None, regret: float | None, per_day: float | None
+) -> tuple[dict[str, Any], Left | None]:
     """Whether one may stop, and that in a sentence, with what is left until then."""
     stands, view = moment.stands, moment.view
     stop = stopping(view, *confidence(stands["policy"], delta))
     left = outlook(view, stop)
-    days = (time.time() - stands["created"]) / 86400.0
-    per_day = stands["rounds"] / days if days > HOUR / 86400.0 else None
-    arm, named = stop["arm"], None
-    if arm is not None:
-        named = next((a["arm_name"] for a in stands["arms"] if a["arm"] == arm), str(arm))
-    policy = stands["policy"]["name"]
-    said = sentence(stop, left, policy, named, stands["rounds"], regret, per_day)
-    return {**stop, "left": None if left is None else left._asdict(), "sentence": said}
+    named = None if stop["arm"] is None else called(stands, stop["arm"])
+    policy, spent = stands["policy"]["name"], amount(regret, stands["instance"])
+    said = sentence(stop, left, policy, named, stands["rounds"], spent, per_day)
+    return {**stop, "left": None if left is None else left._asdict(), "sentence": said}, left
 
 
 def _rates(moment: Moment) -> dict[str, Any]:
@@ -159,17 +167,14 @@ def unjudged(campaign: Campaign, delta: float | None) -> dict[str, Any]:
     unknown = dict.fromkeys(("statistic", "threshold", "arm", "runner_up"))
     moment = campaign.moment(BINS)
     sure, near = confidence(moment.stands["policy"], delta)
+    stop = {"delta": sure, "epsilon": near, "met": False, **unknown, "reason": reason}
+    leader = _leader_soon(moment)
     found = {
         **moment.stands,
-        "leader": _leader_soon(moment),
+        "leader": leader,
         "rates": {"value": None, "rates": None, "reason": reason},
-        "stop": {
-            "delta": sure,
-            "epsilon": near,
-            "met": False,
-            **unknown,
-            "reason": reason,
-        },
+        "stop": stop,
+        "headline": headline(moment.stands, leader, stop, None, None, None),
         "intervals": None,
         "exploration": {"regret": None, "bound": None, "gaps": None},
         "timeline": moment.timeline(None),

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+UNTOLD = ("name", "note", "arm_names", "reward_unit")  # keys that decide nothing
+
 
 def key(*parts: Any) -> list[int]:
     """Entropy for numpy's seed sequence from anything that JSON can write."""
@@ -30,11 +32,11 @@ def policy_stream(seed: int, instance: str, policy: str, trial: int) -> np.rando
 
 
 def instance_key(content: dict[str, Any]) -> str:
-    """Digest of what determines an instance; its names and notes do not.
+    """Digest of what determines an instance; its names, notes and unit do not.
 
     Nor whether a ``sigma`` of 1 was given or left out.
     """
-    telling = {k: v for k, v in content.items() if k not in ("name", "note", "arm_names")}
+    telling = {k: v for k, v in content.items() if k not in UNTOLD}
     if telling.get("sigma") == 1:
         del telling["sigma"]
     return "".join(f"{word:08x}" for word in key("instance", telling))

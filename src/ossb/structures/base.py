@@ -50,6 +50,7 @@ class Instance(Roster):
     name: str = ""
     arm_names: Sequence[str] = ()
     note: str = ""
+    reward_unit: str = ""
 
     def __new__(cls, *unnamed: Any, **keys: Any) -> Self:
         """Refuse an unknown key with the nearest right one; ``__init__`` takes the others."""
@@ -85,7 +86,7 @@ class Instance(Roster):
         if self.observation != "gaussian" and sigma != 1.0:
             raise InputError("sigma", "be left out: it belongs to gaussian observations", sigma)
         self._set("sigma", sigma)
-        for key in ("name", "note"):
+        for key in ("name", "note", "reward_unit"):
             read.text(getattr(self, key), key)
         names = read.names(self.arm_names, "arm_names")
         if names and n_arms is None:

@@ -29,7 +29,7 @@ SIGNED_IN = (
     b"<!-- signed in -->",
     b'<form method="post" action="/logout"><button type="submit">Sign out</button></form>',
 )
-ASSETS = ("app.js", "charts.js", "style.css", "icon.svg")
+ASSETS = ("app.js", "shown.js", "charts.js", "tips.js", "files.js", "style.css", "icon.svg")
 
 
 def token_of(request: Request) -> str | None:

@@ -1,6 +1,11 @@
 // The live page: asks the programming interface, listens to events, draws.
 
 import { bars, intervals, lines, meter, short, stack, svg } from "/page/charts.js";
+import { savePicture, saveTable } from "/page/files.js";
+import {
+  arms, contextName, dated, endsOf, fullName, hasContexts, isSet, items, leaderName, marks, ownName, rated, worth,
+} from "/page/shown.js";
+import "/page/tips.js";
 
 const SHOWN = 30; // arms drawn at most; the table has them all, or the most played of a set
 const PAUSE = 500; // milliseconds between two looks while events come
@@ -42,10 +47,12 @@ function show(...nodes) {
 
 const path = (name, rest = "") => `/v1/campaigns/${encodeURIComponent(name)}${rest}`;
 
+// A heading may be followed by classes: `text` for words, `wide` for what a phone has no room for.
 function table(id, caption, headings, rows) {
-  const texts = ["Structure", "Policy", "State", "Phase"];
-  const head = element("tr", {}, ...headings.map((heading) =>
-    element("th", texts.includes(heading) ? { scope: "col", class: "text" } : { scope: "col" }, heading)));
+  const head = element("tr", {}, ...headings.map((heading) => {
+    const [title, kind] = Array.isArray(heading) ? heading : [heading, ""];
+    return element("th", { scope: "col", class: kind }, title);
+  }));
   const body = element("tbody", {}, ...rows);
   const whole = element("table", {}, element("caption", {}, caption), element("thead", {}, head), body);
   return element("div", { class: "scroll", id, tabindex: "0", role: "region", "aria-label": caption }, whole);
@@ -76,14 +83,15 @@ async function list() {
   const rows = campaigns.map((one) =>
     element("tr", {},
       element("td", { class: "name" }, element("a", { href: `/campaigns/${encodeURIComponent(one.name)}` }, one.name)),
-      element("td", { class: "text" }, one.structure),
-      element("td", { class: "text" }, one.policy.name),
+      element("td", { class: "name text" }, leaderName(one)),
+      element("td", { class: "text wide" }, one.structure),
+      element("td", { class: "text wide" }, one.policy.name),
       element("td", {}, short(one.rounds)),
-      element("td", {}, short(one.pending)),
-      element("td", {}, one.leader === null ? "–" : JSON.stringify(one.leader)),
+      element("td", { class: "wide" }, short(one.pending)),
       element("td", { class: "text" }, element("span", { class: "tag" }, one.closed ? "closed" : "open"), asOf(one.as_of)),
     ));
-  const headings = ["Campaign", "Structure", "Policy", "Told", "Pending", "Leader", "State"];
+  const headings = ["Campaign", ["Leader", "text"], ["Structure", "text wide"], ["Policy", "text wide"], "Told",
+    ["Pending", "wide"], ["State", "text"]];
   const caption = rows.length === 1 ? "1 campaign" : `${rows.length} campaigns`;
   const empty = element("p", { class: "empty" }, "There is no campaign yet. Create one: ",
     element("code", {}, "ossb campaign create NAME INSTANCE"));
@@ -94,145 +102,125 @@ async function list() {
 
 // one campaign
 
-const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-
-// Whether the arms are those of a set, named by their items and shown once they are played.
-const isSet = (instance) => instance.arm_set !== undefined;
-
-function nameOf(instance, arm) {
-  const names = instance.arm_names || [];
-  const one = (item) => (names[item] === undefined ? String(item) : names[item]);
-  if (!Array.isArray(arm)) return one(arm);
-  if (instance.structure === "dueling") return arm.map(one).join(" – ");
-  return names.length ? arm.map(one).join(", ") : `[${arm.join(", ")}]`;
-}
-
 function facts(found) {
-  const { stop, exploration } = found;
+  const { stop, exploration, instance } = found;
   const entry = (term, value, note) =>
     element("div", {}, element("dt", {}, term), element("dd", {}, value, ...(note ? [element("small", {}, note)] : [])));
-  const level = `${short(100 * (1 - stop.delta))} %`;
-  const sure = element("span", { class: stop.met ? "met" : "" }, stop.met ? `Best at ${level}` : "Not sure yet");
-  const reason = stop.statistic === null || stop.threshold === null
-    ? stop.reason || "" : `${short(stop.statistic, 3)} of ${short(stop.threshold, 3)} needed`;
-  const list_ = element("dl", { class: "facts" },
-    entry("Leader", found.leader === null ? "–" : nameOf(found.instance, found.leader),
-      found.closed ? "campaign closed" : ""),
-    entry("How sure", sure, reason),
-    entry("Told", short(found.rounds), `${short(found.pending)} pending`),
-    entry("Regret spent (estimated)", short(exploration.regret, 3),
-      exploration.bound === null ? "" : `C(m) ln t = ${short(exploration.bound, 3)}`),
-  );
-  const parts = [list_];
-  if (stop.sentence) parts.push(element("p", { class: "verdict" }, stop.sentence));
-  if (stop.statistic !== null && stop.threshold) {
-    const title = `Likelihood-ratio statistic ${short(stop.statistic, 3)} against its threshold ${short(stop.threshold, 3)}`;
-    parts.push(element("p", { class: "hint" }, `Likelihood-ratio statistic against its threshold at ${level}`),
-      meter(stop.statistic / stop.threshold, stop.met, title));
+  const level = `${short(100 * (1 - stop.delta))} %`, judged = stop.statistic !== null && stop.threshold;
+  const share = judged ? Math.min(1, Math.max(0, stop.statistic / stop.threshold)) : null;
+  const sure = element("span", { class: stop.met ? "met" : "" },
+    stop.met ? `Best at ${level}` : hasContexts(instance) ? "–" : "Not sure yet");
+  const parts = [
+    element("p", { class: "headline" }, found.headline),
+    element("dl", { class: "facts" },
+      entry("Leader", leaderName(found), found.closed ? "campaign closed" : ""),
+      entry("How sure", sure, stop.met ? "" : judged ? `${Math.floor(100 * share)} % of the evidence needed` : stop.reason || ""),
+      entry("Told", short(found.rounds), `${short(found.pending)} pending, since ${dated(found.created, Infinity)}`),
+      entry("Cost of exploring", exploration.regret === null ? "–" : worth(instance, exploration.regret),
+        exploration.regret === null ? "not known yet" : "estimated: what the best arm would have brought more"),
+    ),
+  ];
+  if (judged) {
+    const title = `${Math.floor(100 * share)} % of the evidence that ${level} take`;
+    parts.push(meter(share, stop.met, title));
   }
+  if (stop.sentence && !hasContexts(instance)) parts.push(element("p", { class: "hint verdict" }, stop.sentence));
   return card("Where it stands", "", ...parts);
-}
-
-// Where a mean lies: right at all times, for all of them together.
-const within = (mean, ends) => (ends ? { half: (ends[1] - ends[0]) / 2, low: ends[0], high: ends[1] }
-  : { half: null, low: mean, high: mean });
-const endsOf = (row) => (row.half === null ? "–" : `${short(row.low, 3)} to ${short(row.high, 3)}`);
-
-function items(found) {
-  const { counts, means } = found.components;
-  const ends = found.intervals ? found.intervals.components : [];
-  const leading = new Set(found.leader || []), retired = new Set(found.retired);
-  return counts.map((count, item) => ({
-    name: nameOf(found.instance, item), count, mean: means[item], ...within(means[item], ends[item]),
-    leads: leading.has(item), retired: retired.has(item),
-  }));
-}
-
-// The ends of a sum are the sums of the ends.
-function endsOfSum(found, shown) {
-  const ends = shown.map((item) => found.intervals && found.intervals.components[item]);
-  if (ends.some((pair) => !pair)) return null;
-  return [0, 1].map((side) => ends.reduce((sum, pair) => sum + pair[side], 0));
-}
-
-function arms(found) {
-  const retired = new Set(found.retired);
-  const rates = new Map((found.rates.rates || []).map((entry) => [JSON.stringify(entry.arm), entry.rate]));
-  return found.arms.map((arm, i) => {
-    const mean = found.means[i], duel = found.instance.structure === "dueling";
-    const ends = isSet(found.instance) ? endsOfSum(found, arm.arm)
-      : found.intervals && found.intervals.arms && found.intervals.arms[i];
-    return {
-      name: arm.arm_name, plays: found.plays[i], mean, ...within(mean, mean === null ? null : ends),
-      silent: duel && arm.arm[0] === arm.arm[1], // of an item with itself: shows nothing
-      leads: same(arm.arm, found.leader), rate: rates.get(JSON.stringify(arm.arm)) || 0,
-      retired: Array.isArray(arm.arm) ? arm.arm.some((item) => retired.has(item)) : retired.has(arm.arm),
-    };
-  });
 }
 
 function mark(row, leads) {
   return row.name + (row.leads ? ` (${leads})` : "") + (row.retired ? " (retired)" : "");
 }
 
-function itemTable(rows) {
-  const body = rows.map((row) => element("tr", row.leads ? { class: "leads" } : {},
+const withUnit = (instance, title) => (instance.reward_unit ? `${title}, ${instance.reward_unit}` : title);
+
+function itemTable(found) {
+  const body = items(found).map((row) => element("tr", row.leads ? { class: "leads" } : {},
     element("td", { class: "name" }, mark(row, "in the leader")),
     element("td", {}, short(row.count)),
     element("td", {}, short(row.mean)),
-    element("td", {}, endsOf(row))));
-  return table("items", "Every item", ["Item", "Seen", "Mean", "95 % interval"], body);
+    element("td", { class: "loose" }, endsOf(row))));
+  return table("items", "Every item", ["Item", "Seen", withUnit(found.instance, "Mean"), ["95 % interval", "loose"]], body);
 }
 
-function armTable(rows, caption) {
+function armTable(found, rows, caption) {
   const body = rows.map((row) => element("tr", row.leads ? { class: "leads" } : {},
     element("td", { class: "name" }, mark(row, "leads")),
     element("td", {}, short(row.plays)),
     element("td", {}, short(row.mean)),
-    element("td", {}, endsOf(row)),
-    element("td", {}, row.rate ? short(row.rate, 3) : "–")));
-  return table("arms", caption, ["Arm", "Plays", "Mean", "95 % interval", "Rate c(x, m)"], body);
+    element("td", { class: "loose" }, endsOf(row))));
+  return table("arms", caption, ["Arm", "Plays", withUnit(found.instance, "Mean"), ["95 % interval", "loose"]], body);
 }
 
-function regret(found) {
-  const { ends, rounds, regret: spent } = found.timeline;
-  if (spent === null || !ends.length) {
-    return [element("p", { class: "empty" }, found.rates.reason || "Nothing was told yet.")];
+// Who leads in each context.
+function contextTable(found) {
+  const rows = arms(found);
+  const body = found.instance.contexts.map((_, z) => {
+    const own = rows.filter((row) => row.arm[0] === z), plays = own.reduce((sum, row) => sum + row.plays, 0);
+    const leader = plays ? own.find((row) => row.leads) : undefined;
+    return element("tr", {},
+      element("td", { class: "name" }, contextName(found.instance, z)),
+      element("td", {}, short(plays)),
+      element("td", { class: "name text" }, leader ? ownName(found, leader.arm) : "–"),
+      element("td", {}, leader ? short(leader.mean) : "–"),
+      element("td", { class: "loose" }, leader ? endsOf(leader) : "–"));
+  });
+  return table("contexts", "The leader of each context",
+    ["Context", "Plays", ["Leader", "text"], withUnit(found.instance, "Mean"), ["95 % interval", "loose"]], body);
+}
+
+// What exploring has cost along the rounds, and beside it, for who asks, C(m) ln t.
+function regret(found, beside) {
+  const { ends, rounds, asked, regret: spent } = found.timeline;
+  if (spent === null || !ends.length || !found.rounds) {
+    const why = beside ? found.rates.reason : "Not known yet: the mathematics below says why.";
+    return [element("p", { class: "empty" }, (found.rounds && why) || "Nothing was told yet.")];
   }
-  const value = found.rates.value;
-  const told = [[0, 0], ...rounds.map((t, i) => [t, spent[i]])];
-  const promised = [];
-  for (let i = 0; i <= 60; i++) {
-    const told = (found.rounds * i) / 60;
-    promised.push([told, value * Math.log(told + 1)]);
-  }
+  const told = { class: "regret", points: [[0, 0], ...rounds.map((t, i) => [t, spent[i]])] };
+  const span = asked[asked.length - 1] - found.created, { instance } = found;
+  const at = (t) => found.rates.value * Math.log(t + 1);
+  const tips = rounds.map((t, i) => [t, `${dated(asked[i], span)}, ${short(t)} told: ${worth(instance, spent[i])}`
+    + (beside ? `, C(m) ln t ${short(at(t), 3)}` : "")]);
+  const below = marks(found, rounds, "told");
+  const title = `Estimated regret ${worth(instance, found.exploration.regret)}`;
+  if (!beside) return [lines([told], title, below, tips)];
+  const promised = { class: "bound", points: Array.from({ length: 61 }, (_, i) => [(found.rounds * i) / 60, at((found.rounds * i) / 60)]) };
   return [key("regret", "regret spent, estimated"), key("bound", "C(m) ln t"),
-    lines([{ class: "regret", points: told }, { class: "bound", points: promised }],
-      `Estimated regret ${short(found.exploration.regret, 3)} beside C(m) ln t ${short(found.exploration.bound, 3)}`, "rounds")];
+    lines([told, promised], `${title} beside C(m) ln t ${short(found.exploration.bound, 3)}`, below, tips)];
 }
 
 function phases(found) {
-  const { ends, phases: counts } = found.timeline;
+  const { ends, asked, phases: counts } = found.timeline;
   if (!ends.length) return [element("p", { class: "empty" }, "Nothing was asked yet.")];
   const parts = ["exploit", "estimate", "explore"].map((phase) => [phase, counts[phase]]);
   const all = Object.entries(found.phases).map(([phase, count]) => `${phase} ${short(count)}`).join(", ");
+  const span = asked[asked.length - 1] - found.created;
+  const tips = ends.map((end, i) => `${dated(asked[i], span)}, decision ${short(end)}: `
+    + parts.map(([phase, each]) => `${phase} ${short(each[i])}`).join(", "));
   return [...parts.map(([phase]) => key(phase, `${phase} ${short(found.phases[phase])}`)),
-    stack(ends, parts, `Phases along the decisions: ${all}`)];
+    stack(ends, parts, `Phases along the decisions: ${all}`, marks(found, ends, "decisions"), tips)];
 }
 
 function observed(value) {
   return Array.isArray(value) ? `[${value.map((entry) => short(entry)).join(", ")}]` : short(value);
 }
 
-function recent(decisions) {
-  const body = decisions.reverse().map((one) => element("tr", {},
+function recent(found, decisions) {
+  const today = new Date().toDateString();
+  const asked = (moment) => {
+    const date = new Date(1000 * moment);
+    const clock = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+    return date.toDateString() === today ? clock : `${dated(moment, Infinity)}, ${clock}`;
+  };
+  const body = [...decisions].reverse().map((one) => element("tr", {},
     element("td", { class: "name" }, one.arm_name),
-    element("td", {}, one.id),
-    element("td", { class: "text" }, one.phase),
+    element("td", { class: "wide" }, one.id),
+    element("td", { class: "text wide" }, one.phase),
     element("td", { class: "text" }, one.status),
     element("td", {}, observed(one.observation)),
-    element("td", {}, new Date(1000 * one.asked).toLocaleTimeString())));
-  return table("recent", "Newest first", ["Arm", "Decision", "Phase", "State", "Observed", "Asked"], body);
+    element("td", { class: "loose" }, asked(one.asked))));
+  return table("recent", "Newest first", ["Arm", ["Decision", "wide"], ["Phase", "text wide"], ["State", "text"],
+    withUnit(found.instance, "Observed"), "Asked"], body);
 }
 
 // At most ``SHOWN`` rows, the leading ones first, and a hint at the others.
@@ -243,41 +231,92 @@ function cut(rows, count, total, what) {
   return [drawn, hint];
 }
 
-function rated(found) {
-  return (found.rates.rates || []).filter((entry) => entry.rate > 0).sort((a, b) => b.rate - a.rate)
-    .slice(0, SHOWN).map((entry) => ({ name: nameOf(found.instance, entry.arm), value: entry.rate }));
+// The mathematics, one click further: open or not as it was left.
+let mathematics = false;
+
+function details(found) {
+  const { stop } = found, rates = rated(found, SHOWN);
+  const noRates = element("p", { class: "empty" }, found.rates.reason || "Nothing needs exploring.");
+  const test = stop.statistic === null || stop.threshold === null
+    ? element("p", { class: "empty" }, stop.reason || "There is no test.")
+    : element("p", { class: "plain" }, `Likelihood-ratio statistic ${short(stop.statistic, 3)}, threshold ${short(stop.threshold, 3)} `
+      + `at ${short(100 * (1 - stop.delta))} %`
+      + (stop.runner_up === null ? "." : `; least ruled out: ${fullName(found, stop.runner_up)}.`));
+  const whole = element("details", { id: "mathematics" },
+    element("summary", { id: "mathematics-summary" }, "The mathematics"),
+    element("div", { class: "grid" },
+      card("Test", "", test),
+      card("Regret beside the bound", "half", ...regret(found, true)),
+      card("Rates the bound asks for, c(x, m)", "half", rates.length ? bars(rates, "Rate of each arm") : noRates),
+      card("Phases", "", ...phases(found))));
+  whole.open = mathematics;
+  whole.addEventListener("toggle", () => { mathematics = whole.open; });
+  return whole;
 }
 
-function draw(found, decisions) {
-  const rows = arms(found), set = isSet(found.instance);
+function button(id, title, does) {
+  const made = element("button", { type: "button", id }, title);
+  made.addEventListener("click", does);
+  return made;
+}
+
+function downloads(found, charts) {
+  const contexts = hasContexts(found.instance);
+  const numbers = () => saveTable(found.name,
+    [...(contexts ? ["context"] : []), "arm", "plays", "mean", "low_95", "high_95", "leads", "retired", "reward_unit"],
+    arms(found).map((row) => [
+      ...(contexts ? [contextName(found.instance, row.arm[0]), ownName(found, row.arm)] : [row.name]),
+      row.plays, row.mean, row.half === null ? null : row.low, row.half === null ? null : row.high,
+      row.leads, row.retired, found.instance.reward_unit || ""]));
+  return element("p", { class: "downloads" },
+    button("download-numbers", "Download numbers (CSV)", numbers),
+    button("download-picture", "Download picture (SVG)", () => savePicture(found.name, found.headline, charts)));
+}
+
+// Of which context the arms are shown; null for all of them.
+function chooser(found, context, choose) {
+  const select = element("select", { id: "context" }, element("option", { value: "" }, "All contexts"),
+    ...found.instance.contexts.map((_, z) => element("option", { value: z }, contextName(found.instance, z))));
+  select.value = context === null ? "" : String(context);
+  select.addEventListener("change", () => choose(select.value === "" ? null : Number(select.value)));
+  return element("p", { class: "chooser" }, element("label", { for: "context" }, "Context"), select);
+}
+
+function draw(found, decisions, context, above) {
+  const { instance } = found, set = isSet(instance);
+  const rows = arms(found, context);
   const [drawn, more] = cut(rows, (row) => row.plays, set ? found.arms_played : rows.length,
     (total) => `most played of ${short(total)} arms${set ? " played so far" : ""}`);
   const [means, others] = set
     ? cut(items(found), (row) => row.count, found.components.counts.length, (total) => `most seen of ${short(total)} items`)
     : [drawn.filter((row) => !row.silent), more];
-  const rates = rated(found);
-  const caption = set ? `${short(rows.length)} of ${short(found.arms_played)} arms played so far` : "Every arm";
+  const caption = set ? `${short(rows.length)} of ${short(found.arms_played)} arms played so far`
+    : context === null ? "Every arm" : `Every arm of ${contextName(instance, context)}`;
   const noPlays = element("p", { class: "empty" }, "Nothing was told yet.");
-  const noRates = element("p", { class: "empty" }, found.rates.reason || "Nothing needs exploring.");
-  const { instance } = found;
+  const meansTitle = withUnit(instance, set ? "Means of the items with 95 % intervals" : "Means with 95 % intervals");
+  const meansChart = intervals(means, `Mean of each ${set ? "item" : "arm"} with its interval`, instance.reward_unit);
+  const playsChart = drawn.some((row) => row.plays)
+    ? bars(drawn.map((row) => ({ name: row.name, value: row.plays, leads: row.leads, tip: row.tip })), "Plays of each arm") : null;
+  const costs = regret(found, false), costsTitle = withUnit(instance, "What exploring has cost");
+  const charts = [[meansTitle, meansChart], ["Plays", playsChart], [costsTitle, costs[costs.length - 1]]]
+    .filter(([, chart]) => chart instanceof SVGElement);
   show(
     element("h1", {}, found.name),
     element("p", { class: "sub" }, `${instance.structure}, ${instance.observation}, policy ${found.policy.name}, `
       + `${instance.goal === "minimize" ? "the least is best" : "the most is best"}`),
     element("div", { class: "grid" },
       facts(found),
-      card(set ? "Means of the items with 95 % intervals" : "Means with 95 % intervals", "half",
-        intervals(means, `Mean of each ${set ? "item" : "arm"} with its interval`), ...others),
-      card("Plays", "half", drawn.length
-        ? bars(drawn.map((row) => ({ name: row.name, value: row.plays })), "Plays of each arm") : noPlays,
-      ...(set ? more : [])),
-      card("Regret spent on exploring", "half", ...regret(found)),
-      card("Rates the bound asks for, c(x, m)", "half", rates.length ? bars(rates, "Rate of each arm") : noRates),
-      card("Phases", "", ...phases(found)),
-      card("Arms", "half", armTable(rows, caption)),
-      ...(set ? [card("Items", "half", itemTable(items(found)))] : []),
-      card("Recent decisions", set ? "" : "half", recent(decisions)),
+      ...above,
+      ...(hasContexts(instance) ? [card("Contexts", "", contextTable(found))] : []),
+      card(meansTitle, "half", meansChart, ...others),
+      card("Plays", "half", playsChart || noPlays, ...(set ? more : [])),
+      card(costsTitle, "half", ...costs),
+      ...(set ? [card("Items", "half", itemTable(found))] : []),
+      card("Arms", set ? "" : "half", armTable(found, rows, caption)),
+      card("Recent decisions", "", recent(found, decisions)),
     ),
+    downloads(found, charts),
+    details(found),
   );
 }
 
@@ -285,6 +324,14 @@ function campaign(name) {
   document.title = `${name}: ossb`;
   where.textContent = name;
   let seen = 0, waiting = null, looking = false, again = false, source = null;
+  let context = null, last = null;
+
+  function redraw() {
+    const [found, decisions] = last;
+    const above = hasContexts(found.instance) && found.instance.contexts.length > 1
+      ? [chooser(found, context, (chosen) => { context = chosen; redraw(); })] : [];
+    draw(found, decisions, context, above);
+  }
 
   async function look() {
     waiting = null;
@@ -297,7 +344,8 @@ function campaign(name) {
       const [found, { decisions }] = await Promise.all([
         fetched(path(name)), fetched(path(name, "/decisions?start=-12&limit=12"))]);
       seen = Math.max(seen, found.events);
-      draw(found, decisions);
+      last = [found, decisions];
+      redraw();
     } finally {
       looking = false;
       if (again) {
@@ -321,7 +369,7 @@ function campaign(name) {
       seen = Math.max(seen, Number(event.lastEventId));
       soon();
     };
-    for (const kind of ["imported", "asked", "told", "voided", "expired", "arm_added", "arm_retired", "closed"]) {
+    for (const kind of ["imported", "asked", "told", "voided", "expired", "arm_added", "arm_retired", "switched", "closed"]) {
       source.addEventListener(kind, came);
     }
     source.onopen = () => {
