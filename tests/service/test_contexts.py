@@ -31,3 +31,13 @@ def test_bad_contexts_are_refused(http):
         answer = http.post(ASK, body)
         assert answer.status_code == 422 or answer.status_code == 400
         assert answer.json()["error"]["field"] == "context"
+
+
+def test_segments_are_refused_as_bad_input(http):
+    for segments in ([{"n_arms": 2}], [{"n_arms": 2}, {"n_arms": 3}]):
+        keys = {"structure": "classical", "observation": "bernoulli", "segments": segments}
+        answer = http.post(
+            "/v1/campaigns", {"name": "s", "instance": keys, "policy": {"name": "hgl"}}
+        )
+        assert answer.status_code in (400, 422)
+        assert "segments" in answer.json()["error"]["field"]

@@ -8,6 +8,7 @@ import pytest
 
 from cli_runner import Runner
 from ossb import certificates
+from ossb.campaigns import Campaign
 from ossb.errors import InputError
 from ossb.instances import from_dict
 from ossb.simulation.planning import plan
@@ -194,6 +195,14 @@ def test_there_is_no_one_stop():
         plan(Classical(segments=THETAS), delta=0.1)
 
 
+@pytest.mark.parametrize("segments", [[{"n_arms": 2}], [{"n_arms": 2}, {"n_arms": 3}]])
+def test_campaigns_are_of_one_segment(segments):
+    keys = {"structure": "classical", "observation": "bernoulli", "segments": segments}
+    with pytest.raises(InputError, match="`segments` must be given one by one here"):
+        Campaign.open("memory://", "a", instance=keys)
+    assert Campaign.open("memory://", "a", instance=from_dict(keys).alone(0)).ask()
+
+
 def test_the_command_line(tmp_path, monkeypatch, capsys):
     file = tmp_path / "i.json"
     file.write_text(json.dumps({"structure": "classical", "segments": THETAS}))
@@ -203,3 +212,5 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
     assert "best arm 0: 1, b: 0" in run.out
     assert run("structures") == 0
     assert "segments" in run.out
+    assert run("structures", "--json") == 0
+    assert all("segments" in row["parameters"] for row in json.loads(run.out))

@@ -21,7 +21,10 @@ def structures(
     rows = [
         {
             "name": structure.kind,
-            "parameters": [item.name for item in fields(structure) if item.name not in COMMON],
+            "parameters": [
+                *(item.name for item in fields(structure) if item.name not in COMMON),
+                "segments",
+            ],
             "structures": [structure.kind],
             "observations": list(structure.observations),
             "reference": structure.reference,
@@ -41,12 +44,12 @@ def structures(
             (
                 str(row["name"]),
                 {
-                    "keys": ", ".join(row["parameters"]),
+                    "keys": ", ".join(row["parameters"][:-1]),
                     "observations": ", ".join(row["observations"]),
                     "reference": str(row["reference"]),
                 },
             )
             for row in rows
         ),
-        f"Common keys: {', '.join(COMMON)}; and segments, a list of tables of keys that differ",
+        f"Common keys: {', '.join(COMMON)}; and segments, a list of tables with keys that differ",
     )

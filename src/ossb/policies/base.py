@@ -9,7 +9,7 @@ from numpy.random import Generator
 from ossb.errors import InputError
 from ossb.fields import check_keys, number, text
 from ossb.structures.base import Instance
-from ossb.structures.segments import Segmented
+from ossb.structures.segments import Segmented, refuse_segments
 from ossb.tally import Decision, Tally
 from ossb.words import hint
 
@@ -94,6 +94,7 @@ def make(kinds: Mapping[str, Kind], name: str, instance: Instance, **parameters:
         is_switch = key in kind.switches
         if not (is_switch and parameters[key] is None):
             _check_kind(parameters[key], True if is_switch else kind.parameters[key], key)
+    refuse_segments(instance)
     instance = by_itself(instance)
     reason = refusal(kind, instance)
     if reason is not None:
@@ -147,9 +148,9 @@ def refusal(kind: Kind, instance: Instance) -> str | None:
 
     A structure that extends another is played by the other's policies too.
     """
-    instance = by_itself(instance)
     if isinstance(instance, Segmented):
-        return "plays one segment at a time (`alone` gives it): they are instances of their own"
+        return "plays one segment at a time"
+    instance = by_itself(instance)
     if not _is_for(kind, type(instance)):
         return f"is not for {instance.kind} structures"
     if instance.has_contexts and not kind.in_contexts:

@@ -35,16 +35,22 @@ class Trials(NamedTuple):
 
     Parameters
     ----------
-    rounds
-        Of every trial, how many of the first rounds up to each checkpoint are of each segment.
+    key, keys
+        Of the random streams of who comes, and of every segment.
     """
 
     instance: Segmented
+    stream: Stream | None
     checkpoints: np.ndarray
-    rounds: list[np.ndarray]
+    n_trials: int
+    key: str
     keys: list[str]
     seed: int
     timing: Timing
+
+    def rounds(self, trial: int) -> np.ndarray:
+        """How many of the first rounds up to each checkpoint are of each segment."""
+        return _rounds(self.stream, self.checkpoints, context_stream(self.seed, self.key, trial))
 
 
 class Joined(NamedTuple):
@@ -64,17 +70,14 @@ def trials_of(
     seed: int,
     timing: Timing,
 ) -> Trials:
-    """Who comes in every trial, the same for every policy."""
+    """What is the same for every policy, who comes in every trial among it."""
     if not instance.known:
         raise InputError(instance.parameter, "be given: a simulation needs a true parameter")
     keys = [instance_key(part.to_dict()) for part in instance.parts]
     key = instance_key({"segments": keys, "weights": instance.layout.weights.tolist()})
-    rounds = [
-        _rounds(stream, checkpoints, context_stream(seed, key, trial)) for trial in range(trials)
-    ]
     if stream is not None:  # segments that are alike see no like noise
         keys = [f"{own}, segment {z}" for z, own in enumerate(keys)]
-    return Trials(instance, checkpoints, rounds, keys, seed, timing)
+    return Trials(instance, stream, checkpoints, trials, key, keys, seed, timing)
 
 
 def _rounds(stream: Stream | None, checkpoints: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -126,12 +129,13 @@ def play_segments(
 
     def play(trial: int) -> Joined:
         found: list[tuple[np.ndarray, Any]] = []
-        for z, rounds in enumerate(given.rounds[trial]):
-            noted = np.unique(rounds[rounds > 0])
+        rounds = given.rounds(trial)
+        for z, own in enumerate(rounds):
+            noted = np.unique(own[own > 0])
             found.append((noted, alone(trial, z, noted) if noted.size else None))
-        return _joined(given, found, given.rounds[trial])
+        return _joined(given, found, rounds)
 
-    outcomes = in_parallel(play, len(given.rounds), workers if compiled and listed else 1)
+    outcomes = in_parallel(play, given.n_trials, workers if compiled and listed else 1)
     arms, plays = _plays(given.instance, outcomes)
     return PolicyResult(
         one.name,

@@ -6,7 +6,7 @@ them share.  The best arm of each has to be found, so that bounds add up.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -21,7 +21,8 @@ from ossb.structures.base import Bound, Instance, bound, keys_of, required_keys
 from ossb.structures.contexts import Layout, read_who
 from ossb.structures.summed import SummedBound, summed
 
-ALIKE = ("observation", "sigma", "goal", "note")  # of all segments
+# of all segments
+ALIKE = tuple(item.name for item in fields(Instance) if item.name not in ("name", "arm_names"))
 APART = ("contexts", "interaction")  # which share a parameter
 
 
@@ -254,4 +255,5 @@ def placed(z: int) -> Iterator[None]:
 def refuse_segments(instance: Any) -> None:
     """Refuse segments where one instance is asked for."""
     if isinstance(instance, Segmented):
-        raise InputError("segments", "be given one by one here: `alone` makes an instance of one")
+        must = "be given one by one here, each as an instance (in Python, `alone` makes one)"
+        raise InputError("segments", must)
