@@ -117,7 +117,7 @@ function facts(found) {
       entry("How sure", sure, stop.met ? "" : judged ? `${Math.floor(100 * share)} % of the evidence needed` : stop.reason || ""),
       entry("Told", short(found.rounds), `${short(found.pending)} pending, since ${dated(found.created, Infinity)}`),
       entry("Cost of exploring", exploration.regret === null ? "–" : worth(instance, exploration.regret),
-        exploration.regret === null ? "not known yet" : "estimated: what the best arm would have brought more"),
+        exploration.regret === null ? "not known yet" : "estimated: what the best arm would have done better"),
     ),
   ];
   if (judged) {
@@ -174,7 +174,8 @@ function regret(found, beside) {
   const { ends, rounds, asked, regret: spent } = found.timeline;
   if (spent === null || !ends.length || !found.rounds) {
     const why = beside ? found.rates.reason : "Not known yet: the mathematics below says why.";
-    return [element("p", { class: "empty" }, (found.rounds && why) || "Nothing was told yet.")];
+    const said = !found.rounds ? "Nothing was told yet." : spent === null ? why : "Nothing was asked yet.";
+    return [element("p", { class: "empty" }, said)];
   }
   const told = { class: "regret", points: [[0, 0], ...rounds.map((t, i) => [t, spent[i]])] };
   const span = asked[asked.length - 1] - found.created, { instance } = found;
