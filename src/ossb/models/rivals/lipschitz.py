@@ -1,18 +1,30 @@
 """Lipschitz means: the leader against one arm, alone or with all others.
 
 For arm j to be at least v, every arm z has to be within ℓ(j, z) of v, and the leader below v − ε.
-What that costs, with all other bounds left out, is
+What that costs, with all other bounds left out, is A_z = w_z d(m_z, λ_z) for each arm, with
 
-    h(v) = w_b d(m_b, clip(m_b, v − ℓ(j, b), v − ε)) + Σ_z w_z d(m_z, clip(m_z, v − ℓ(j, z), v +
-    ℓ(j, z))),
+    λ_b = clip(m_b, v − ℓ(j, b), v − ε), λ_z = clip(m_z, v − ℓ(j, z), v + ℓ(j, z)),
 
-convex in v, and no more than the likelihood asks for under any means of Θ with λ_j = v.  The
-verdict is the better of two, each with δ/2: all arms together, and the pair of leader and rival
-with its share δ/2(K − 1).  Of waiting times, whose divergence is not convex, the pair alone.
+all convex in v, and their sum is no more than the likelihood asks for under any means of Θ with
+λ_j = v.  The evidence of one arm is M_z = exp(A_z − price_z), and that of all against j being best
+
+    M_j · (½ M_b / (K − 1) + ½ Π_{z ≠ j} (1 + M_z)/2) :
+
+half of the prior moves the arm that leads and j alone, with the K − 1 arms that may lead wrongly
+alike, and half any set of the others, where an arm that says nothing costs ln 2 at most.  It is at
+most the same martingale against the truth if j is best: one test, of the true best arm.  Its
+logarithm is convex in v, as sums of exponentials of convex functions are.  Of waiting times, whose
+divergence is not convex, pairs alone.
+
+``rank`` leaves prices out: that is what T* is made of.  ``challenge`` asks for the rival least
+ruled out as it will be judged, and takes for the news of an arm what its mean in Θ, not the raw
+one, is thought to tell, by how much of the evidence hangs on it.  Arms whose observations are noise
+that breaks their distances, or pay for less than their price, would else draw plays that bring no
+stop nearer; and an arm that looks too good by the noise of few plays would not be looked at again.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +40,7 @@ from ossb.models.rivals.base import (
     least_played,
     least_ruled_out,
 )
+from ossb.models.rivals.dueling import FAR, halved
 from ossb.models.rivals.mixture import EXPONENTIAL, Mixture
 from ossb.models.rivals.pairs import evidence_of_pair, oppose_pair, price_of, ratio_of_pair
 from ossb.records import Floats, record
@@ -35,6 +48,8 @@ from ossb.tally import Tally
 
 STEPS = 40
 CLOSE = 1e-10
+EXACT = 1e-8  # of evidence
+EVIDENCE, SLOPE = 0, 1  # places in LineSpace.sums
 
 
 class LineSpace(NamedTuple):
@@ -43,7 +58,11 @@ class LineSpace(NamedTuple):
     prices: np.ndarray  # float64 (3, n_arms)
     weights: np.ndarray  # float64 (n_arms,)
     levels: np.ndarray  # float64 (n_arms,): the v of each rival
+    alone: np.ndarray  # float64 (n_arms,): Z_j of the pair with the leader
+    hangs: np.ndarray  # float64 (n_arms,): how much of the evidence grows with that of an arm
+    sums: np.ndarray  # float64 (2,): the evidence at one v, and its slope
     suspect: np.ndarray  # int64 (1,)
+    look: Any  # of the model, for the means of Θ nearest to those observed
 
 
 @kernel
@@ -61,7 +80,10 @@ class LipschitzRivals(NamedTuple):
 
     def start(self) -> Contest:
         n = self.distances.shape[0]
-        space = LineSpace(np.full((3, n), -1.0), np.zeros(n), np.zeros(n), np.zeros(1, np.int64))
+        weights, levels, alone, hangs = np.full((4, n), math.nan)
+        suspect, look = np.zeros(1, np.int64), self.model.start()
+        prices, sums = np.full((3, n), -1.0), np.zeros(2)
+        space = LineSpace(prices, weights, levels, alone, hangs, sums, suspect, look)
         return Contest(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space)
 
     def unseen(self, tally: Tally) -> int:
@@ -74,64 +96,94 @@ class LipschitzRivals(NamedTuple):
             return clipped(mean, v - reach, v - epsilon)
         return clipped(mean, v - reach, v + reach)
 
-    def cost_at(
-        self, j: int, leader: int, v: float, epsilon: float, tally: Tally, memory: Contest
-    ) -> float:
-        """h(v)."""
-        total = 0.0
-        for z in range(self.distances.shape[0]):
-            weight = memory.space.weights[z]
-            if weight > 0.0:
-                mean = tally.means[z]
-                moved = self.target(z, j, leader, v, epsilon, mean)
-                if moved != mean:
-                    total += weight * self.mixture.family.kl(mean, moved)
-        return total
+    def hold_at(
+        self,
+        j: int,
+        leader: int,
+        v: float,
+        epsilon: float,
+        paid: bool,
+        tally: Tally,
+        memory: Contest,
+    ) -> None:
+        """Fill ``sums`` and ``hangs`` with arm j at v: Σ A_z, or the evidence if ``paid``.
 
-    def pull_at(
-        self, j: int, leader: int, v: float, epsilon: float, tally: Tally, memory: Contest
-    ) -> float:
-        """h′(v)."""
-        total = 0.0
-        for z in range(self.distances.shape[0]):
-            weight = memory.space.weights[z]
-            if weight > 0.0:
+        The latter less what a pair is charged: A_j + ln(e^A_b + (K − 1) e^price_b Π (1 + M_z)/2).
+        """
+        space, family, n = memory.space, self.mixture.family, self.distances.shape[0]
+        own, lead, several = 0.0, 0.0, 0.0
+        for z in range(n):
+            space.hangs[z] = 1.0
+            if space.weights[z] > 0.0:
+                mean = tally.means[z]
+                moved = self.target(z, j, leader, v, epsilon, mean)
+                cost = space.weights[z] * family.kl(mean, moved) if moved != mean else 0.0
+                if z == j:
+                    own = cost
+                    continue
+                if z == leader:
+                    lead = cost
+                if paid:
+                    cost -= price_of(self.mixture, space.prices, z, tally)
+                    space.hangs[z] = 1.0 / (1.0 + math.exp(-cost)) if cost > -FAR else 0.0
+                    cost = halved(cost)
+                several += cost
+        space.sums[EVIDENCE] = own + several
+        if paid:
+            several += math.log(max(n - 1.0, 1.0))
+            several += price_of(self.mixture, space.prices, leader, tally)
+            whole = max(lead, several)
+            if whole < math.inf:
+                whole += math.log(math.exp(lead - whole) + math.exp(several - whole))
+            part = math.exp(several - whole) if whole < math.inf else 1.0
+            for z in range(n):
+                if z != j:
+                    space.hangs[z] *= part
+            space.hangs[leader] += 1.0 - part
+            space.sums[EVIDENCE] = own + whole
+        space.sums[SLOPE] = 0.0
+        for z in range(n):
+            if space.weights[z] > 0.0 and space.hangs[z] > 0.0:
                 mean = tally.means[z]
                 moved = self.target(z, j, leader, v, epsilon, mean)
                 if moved != mean:
-                    total += weight * self.mixture.family.slope(mean, moved)
-        return total
+                    slope = family.slope(mean, moved)
+                    space.sums[SLOPE] += space.hangs[z] * space.weights[z] * slope
 
     def raise_arm(
-        self, j: int, leader: int, epsilon: float, tally: Tally, memory: Contest
+        self, j: int, leader: int, epsilon: float, paid: bool, tally: Tally, memory: Contest
     ) -> float:
-        """The least h(v); its v goes to ``levels``."""
+        """The least over v; its v goes to ``levels``."""
+        space, family = memory.space, self.mixture.family
         if self.distances[j, leader] < epsilon:
             return math.inf
-        family = self.mixture.family
         low, high = math.inf, -math.inf
         for z in range(self.distances.shape[0]):
-            if memory.space.weights[z] > 0.0:
+            if space.weights[z] > 0.0:
                 low, high = min(low, tally.means[z]), max(high, tally.means[z])
         if not low <= high:
             return 0.0
         low, high = max(low, family.lowest() + epsilon), min(high + epsilon, family.highest())
         if not low <= high:
             return math.inf
-        for _ in range(STEPS):
-            middle = 0.5 * (low + high)
-            if not low < middle < high or high - low <= CLOSE * (abs(low) + abs(high)):
+        v, fall, rise = 0.5 * (low + high), 0.0, 0.0
+        for turn in range(STEPS):
+            self.hold_at(j, leader, v, epsilon, paid, tally, memory)
+            slack = abs(space.sums[SLOPE]) * (high - low)
+            small = slack <= EXACT * space.sums[EVIDENCE]
+            if small or not low < v < high or high - low <= CLOSE * (abs(low) + abs(high)):
                 break
-            if self.pull_at(j, leader, middle, epsilon, tally, memory) > 0.0:
-                high = middle
+            if space.sums[SLOPE] > 0.0:
+                high, rise = v, space.sums[SLOPE]
             else:
-                low = middle
-        v = 0.5 * (low + high)
-        memory.space.levels[j] = v
+                low, fall = v, space.sums[SLOPE]
+            v = 0.5 * (low + high)
+            if turn % 2 == 0 and fall < 0.0 < rise < math.inf and fall > -math.inf:
+                v = (low * rise - high * fall) / (rise - fall)  # where a chord of the slope is 0
+        self.hold_at(j, leader, v, epsilon, paid, tally, memory)
+        space.levels[j] = v
         # no more than the least, by what is left of the bracket
-        slack = abs(self.pull_at(j, leader, v, epsilon, tally, memory)) * (high - low)
-        found = self.cost_at(j, leader, v, epsilon, tally, memory)
-        return max(found - slack, 0.0)
+        return max(space.sums[EVIDENCE] - abs(space.sums[SLOPE]) * (high - low), 0.0)
 
     def rank(self, epsilon: float, tally: Tally, memory: Contest) -> int:
         leader, ratios = enter_means(tally, memory), memory.ratios
@@ -144,25 +196,48 @@ class LipschitzRivals(NamedTuple):
             ratios[x] = ratio_of_pair(family, p, n, q, m, epsilon)
             if self.distances[x, leader] <= 0.0:
                 ratios[x] = math.inf
+            memory.space.alone[x] = ratios[x]
         for x in range(ratios.shape[0]):
             extra = math.log(max(memory.masses[x], 1.0))
             if ratios[x] + extra < least:  # the pair alone is a lower bound
                 if self.mixture.law != EXPONENTIAL:
-                    ratios[x] = self.raise_arm(x, leader, epsilon, tally, memory)
+                    ratios[x] = self.raise_arm(x, leader, epsilon, False, tally, memory)
                 least = min(least, ratios[x] + extra)
         return leader
 
     def challenge(
         self, leader: int, epsilon: float, prices: np.ndarray, tally: Tally, memory: Contest
     ) -> int:
-        rival = least_ruled_out(memory)
+        space, rival, least = memory.space, -1, math.inf
+        if self.mixture.law == EXPONENTIAL:
+            rival = least_ruled_out(memory)
+            if rival >= 0:
+                self.oppose(rival, leader, epsilon, tally, memory)
+            return rival
+        for x in range(space.alone.shape[0]):
+            extra = math.log(max(memory.masses[x], 1.0))
+            if space.alone[x] + extra < least:  # the pair alone is a lower bound
+                value = self.raise_arm(x, leader, epsilon, True, tally, memory) + extra
+                if value < least:
+                    rival, least = x, value
         if rival >= 0:
-            self.oppose(rival, leader, epsilon, tally, memory)
+            v = space.levels[rival]
+            self.hold_at(rival, leader, v, epsilon, True, tally, memory)
+            look: Any = space.look
+            model: Any = self.model
+            model.project(tally, look)
+            for z in range(memory.news.shape[0]):
+                moved = self.target(z, rival, leader, v, epsilon, tally.means[z])
+                news = self.mixture.family.kl(look.estimate[z], moved)
+                memory.news[z] = space.hangs[z] * news if tally.counts[z] > 0 else 0.0
         return rival
 
     def expect_means(self, tally: Tally, memory: Contest, out: np.ndarray) -> None:
+        look: Any = memory.space.look
+        model: Any = self.model
+        model.project(tally, look)
         for x in range(out.shape[0]):
-            out[x] = memory.rewards[x]
+            out[x] = look.estimate[x]
 
     def oppose(
         self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
@@ -171,7 +246,7 @@ class LipschitzRivals(NamedTuple):
             oppose_pair(self.mixture.family, rival, leader, epsilon, tally, memory.news)
             return
         if memory.space.levels[rival] != memory.space.levels[rival]:  # ranked by the pair alone
-            memory.ratios[rival] = self.raise_arm(rival, leader, epsilon, tally, memory)
+            memory.ratios[rival] = self.raise_arm(rival, leader, epsilon, False, tally, memory)
         v = memory.space.levels[rival]
         for z in range(memory.news.shape[0]):
             mean = tally.means[z]
@@ -183,34 +258,58 @@ class LipschitzRivals(NamedTuple):
     def judge(self, epsilon: float, level: float, tally: Tally, memory: Contest) -> int:
         leader, verdict, space = enter_means(tally, memory), memory.verdict, memory.space
         verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = math.inf, 0.0, -1.0
-        total = math.log(2.0)
         for x in range(space.weights.shape[0]):
             space.weights[x] = self.mixture.evidence_weight(float(tally.counts[x]))
-            total += price_of(self.mixture, space.prices, x, tally)
+        if self.is_held(space.suspect[0], leader, epsilon, level, tally, memory):
+            return leader
         if space.suspect[0] != leader:
-            self.weigh_rival(space.suspect[0], leader, total, epsilon, tally, memory)
+            self.hold_rival(space.suspect[0], leader, epsilon, tally, memory)
         if verdict[STATISTIC] - verdict[CHARGE] < level < math.inf:
             return leader
         for x in range(space.weights.shape[0]):
             if x != leader and self.distances[x, leader] > 0.0:
-                self.weigh_rival(x, leader, total, epsilon, tally, memory)
+                self.hold_rival(x, leader, epsilon, tally, memory)
                 if verdict[STATISTIC] - verdict[CHARGE] < level < math.inf:
                     space.suspect[0] = x
                     return leader
         return leader
 
-    def weigh_rival(
-        self, rival: int, leader: int, union: float, epsilon: float, tally: Tally, memory: Contest
+    def is_held(
+        self, rival: int, leader: int, epsilon: float, level: float, tally: Tally, memory: Contest
+    ) -> bool:
+        """Whether the evidence is below the level where it was least when last looked for."""
+        space, verdict, family = memory.space, memory.verdict, self.mixture.family
+        v = space.levels[rival]
+        apart = rival != leader and self.distances[rival, leader] >= epsilon
+        if not (apart and level < math.inf):
+            return False
+        if not family.lowest() + epsilon <= v <= family.highest():  # nor where v is NaN
+            return False
+        self.hold_at(rival, leader, v, epsilon, True, tally, memory)
+        charge = self.charge_pair(rival, leader, tally, memory)
+        if not space.sums[EVIDENCE] - charge < level:
+            return False
+        verdict[STATISTIC], verdict[CHARGE] = space.sums[EVIDENCE], charge
+        verdict[RUNNER_UP] = float(rival)
+        return True
+
+    def charge_pair(self, rival: int, leader: int, tally: Tally, memory: Contest) -> float:
+        """What a pair pays: prices, one half of the prior, and the arms that may lead wrongly."""
+        charge = math.log(max(self.distances.shape[0] - 1.0, 1.0))
+        if self.mixture.law != EXPONENTIAL:
+            charge += math.log(2.0)
+            charge += price_of(self.mixture, memory.space.prices, leader, tally)
+            charge += price_of(self.mixture, memory.space.prices, rival, tally)
+        return charge
+
+    def hold_rival(
+        self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
     ) -> None:
-        mixture, prices, verdict = self.mixture, memory.space.prices, memory.verdict
-        n = self.distances.shape[0]
-        found = evidence_of_pair(mixture, leader, rival, epsilon, tally)
-        charge = math.log(2.0 * max(n - 1.0, 1.0))
-        charge += price_of(mixture, prices, leader, tally)
-        charge += price_of(mixture, prices, rival, tally)
-        if mixture.law != EXPONENTIAL:  # whose divergence is not convex
-            whole = self.raise_arm(rival, leader, epsilon, tally, memory)
-            if whole - union > found - charge:
-                found, charge = whole, union
+        verdict = memory.verdict
+        if self.mixture.law == EXPONENTIAL:  # whose divergence is not convex
+            found = evidence_of_pair(self.mixture, leader, rival, epsilon, tally)
+        else:
+            found = self.raise_arm(rival, leader, epsilon, True, tally, memory)
+        charge = self.charge_pair(rival, leader, tally, memory)
         if found - charge < verdict[STATISTIC] - verdict[CHARGE]:
             verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = found, charge, float(rival)
