@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ossb.campaigns.deciding import DECIDING, Left
+from ossb.structures import STRUCTURES
 
 LISTED = 3  # arms that lead in some of the contexts
 
@@ -75,7 +76,8 @@ def called(stands: Mapping[str, Any], arm: Any) -> str:
     """An arm by its name; the winner of duels by that of its item."""
     instance = stands["instance"]
     names = instance.get("arm_names") or ()
-    if instance["structure"] == "dueling" and isinstance(arm, list) and len(set(arm)) == 1:
+    has_pairs = STRUCTURES[instance["structure"]].has_pairs
+    if has_pairs and isinstance(arm, list) and len(set(arm)) == 1:
         arm = arm[0]
         return str(names[arm]) if names else str(arm)
     for known in stands["arms"]:
