@@ -5,7 +5,8 @@ mean be what θ says: the plan's length is the round at which the stop that is r
 met.  It solves t = T* β(t, δ), β the threshold; chance moves the median by little.
 
 With ε > 0 the weights w* are those of another test, and may leave out arms that this one has to
-look at.  There the shares are those that ``top-two`` comes to where every observation is its mean.
+look at.  There the shares that ``top-two`` comes to where every observation is its mean are tried
+too, and those taken that cost less.
 """
 
 import math
@@ -20,6 +21,7 @@ from ossb.errors import InputError, OssbError
 from ossb.families import Exponential
 from ossb.families.bernoulli import bernoulli_kl
 from ossb.fields import integer, number
+from ossb.kernels import kernel
 from ossb.models.rivals import CHARGE, STATISTIC
 from ossb.policies import POLICIES
 from ossb.policies.base import make
@@ -29,11 +31,12 @@ from ossb.simulation.simulate import simulate as play
 from ossb.simulation.stops import Stop, readable_delta, readable_epsilon, rivals_or_reason, stop_of
 from ossb.structures.base import bound
 from ossb.structures.classical import Classical
-from ossb.tally import empty_tally
+from ossb.tally import Tally, empty_tally
 
 EXTRAS = (1.0, 0.3, 0.1, 0.03, 0.01)  # c of the frontier, in units of the largest gap
 POWERS = (0.8, 0.9)
 LONGEST = 1e15
+AT_ONCE = 100
 REHEARSED, AN_ARM, FEW = 2_000, 50, 200  # rounds without noise; few where each is a program
 PATIENCE = 20  # times the planned length that a simulated test may take
 
@@ -174,10 +177,7 @@ def plan(
     trials = integer(simulate, "simulate")
     gaps = np.asarray(instance.gaps, dtype=np.float64)
     found = bound(instance, cost="samples")
-    weights = _weights(instance, found)  # of a best arm that is certain there are none
-    if end.epsilon > 0.0:
-        weights = shares(instance, end)
-    rounds = length(instance, end, weights)
+    weights, rounds = _cheapest(instance, end, found, "samples")
     plays = np.maximum(rounds * weights, 0.0)
     stops = None
     if trials:
@@ -215,6 +215,49 @@ def _weights(instance: Any, found: Any) -> np.ndarray:
     return np.asarray(rates / total)
 
 
+def _cheapest(instance: Any, end: Stop, found: Any, cost: float | str) -> tuple[np.ndarray, int]:
+    """The shares of a test and its rounds: by a bound's rates or, with ε, by ``top-two``'s."""
+    best, least, fault = None, math.inf, None
+    tried = [_weights(instance, found)]  # where the best arm is certain there are none
+    if end.epsilon > 0.0:
+        tried.append(shares(instance, end, cost))
+    prices = 1.0 if isinstance(cost, str) else np.asarray(instance.gaps) + cost
+    for weights in tried:
+        try:
+            rounds = length(instance, end, weights)
+        except InputError as error:
+            fault = error
+            continue
+        spent = float((rounds * weights * prices).sum())
+        if spent < least:
+            best, least = (weights, rounds), spent
+    if best is None:
+        assert fault is not None
+        raise fault
+    return best
+
+
+@kernel
+def rehearse(
+    policy: Any,
+    tally: Tally,
+    memory: Any,
+    means: np.ndarray,
+    starts: np.ndarray,
+    shown: np.ndarray,
+    rounds: int,
+    rng: np.random.Generator,
+) -> None:
+    """Play rounds in which every observation is its mean."""
+    for _ in range(rounds):
+        arm = policy.select(tally, memory, rng).arm
+        for place in range(starts[arm], starts[arm + 1]):
+            tally.counts[shown[place]] += 1
+            tally.means[shown[place]] = means[shown[place]]
+        tally.plays[arm] += 1
+        tally.clock[0] += 1
+
+
 def shares(
     instance: Any, end: Stop, cost: float | str = "samples", rounds: int = REHEARSED
 ) -> np.ndarray:
@@ -223,14 +266,14 @@ def shares(
     reveals = instance.showing()
     tally, memory = empty_tally(instance.component_count(), len(reveals)), policy.start()
     rng = np.random.default_rng(0)  # which it does not use
-    rounds = max(rounds, AN_ARM * len(reveals)) if can_compile(end.rivals) else FEW
-    for _ in range(rounds):
-        decision = policy.select(tally, memory, rng)
-        shown = reveals[decision.arm]
-        tally.counts[shown] += 1
-        tally.means[shown] = np.asarray(instance.components)[shown]
-        tally.plays[decision.arm] += 1
-        tally.clock[0] += 1
+    starts = np.cumsum([0, *(len(components) for components in reveals)])
+    shown = np.array([c for components in reveals for c in components], dtype=np.int64)
+    means = np.ascontiguousarray(instance.components, dtype=np.float64)
+    quick = can_compile(end.rivals)
+    rounds = max(rounds, AN_ARM * len(reveals)) if quick else FEW
+    play_rounds = rehearse.run_as(None if quick else False)
+    for _ in range(0, rounds, AT_ONCE):  # compiled code is taken when it is there
+        play_rounds(policy, tally, memory, means, starts, shown, AT_ONCE, rng)
     return np.asarray(tally.plays / tally.plays.sum())
 
 
@@ -272,11 +315,8 @@ def _frontier(
     for extra in EXTRAS:
         try:
             cost = extra * float(gaps.max())
-            if end.epsilon > 0.0:
-                weights = shares(instance, end, cost)
-            else:
-                weights = _weights(instance, bound(instance, 1e-4, cost=cost))
-            rounds = length(instance, end, weights)
+            found = bound(instance, 1e-4, cost=cost)
+            weights, rounds = _cheapest(instance, end, found, cost)
         except OssbError:
             continue
         regret = float(rounds * (weights @ gaps))
@@ -303,9 +343,7 @@ def _without_structure(instance: Any, end: Stop) -> int | None:
         return None
     try:
         its_end = stop_of(alone, end.delta, end.epsilon)
-        if end.epsilon > 0.0:
-            return length(alone, its_end, shares(alone, its_end))
-        return length(alone, its_end, _weights(alone, bound(alone, cost="samples")))
+        return _cheapest(alone, its_end, bound(alone, cost="samples"), "samples")[1]
     except OssbError:
         return None
 
