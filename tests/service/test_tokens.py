@@ -43,6 +43,9 @@ DECLARED = {
     ("GET", "/page/charts.js"): OPEN,
     ("GET", "/page/style.css"): OPEN,
     ("GET", "/page/icon.svg"): OPEN,
+    ("GET", "/page/tips.js"): OPEN,
+    ("GET", "/page/files.js"): OPEN,
+    ("GET", "/page/shown.js"): OPEN,
 }
 BODIES = {"/v1/campaigns": BODY, "/v1/tokens": {"scope": "read", "campaign": "first"}}
 # a token of one campaign sees and changes its own part only

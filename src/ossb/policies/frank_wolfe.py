@@ -37,6 +37,7 @@ from ossb.records import record
 from ossb.structures.offers import MODEL
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
+FIRST = "of several solutions of its game the one that pivots find first is taken"
 NEAR = 0.1  # t r_t = t^NEAR
 LEVEL = 1e-9  # ratios that differ by rounding are one
 STEEPEST = 1e6  # of a slope, in units of F
@@ -164,7 +165,5 @@ FRANK_WOLFE = Kind(
     fits=fits_solved,
     remembers=True,
     mixed=("cost",),
-    breaks={
-        "relabelling": "of several solutions of its game the one that pivots find first is taken"
-    },
+    breaks={"relabelling": FIRST, "mirror (lipschitz)": FIRST},
 )
