@@ -1,4 +1,4 @@
-"""Switches of policies over HTTP: as careful as creating a campaign, and beside its asks."""
+"""Switches of policies and new arms over HTTP: as careful as a creation, and beside asks."""
 
 import threading
 import time
@@ -56,17 +56,26 @@ def test_what_is_wrong_is_named_as_when_a_campaign_is_created(local, policy, fie
     assert local.get("/v1/campaigns/first").json()["events"] == 1
 
 
-def test_a_policy_whose_asks_would_take_too_long_is_refused(local, monkeypatch):
+def by_switching(local):
+    return switch(local, "top-two")
+
+
+def by_growing(local):
+    return local.post("/v1/campaigns/first/arms", {"arm": {}})
+
+
+@pytest.mark.parametrize(("change", "field"), [(by_switching, "policy"), (by_growing, "arm")])
+def test_what_would_make_asks_take_too_long_is_refused(local, monkeypatch, change, field):
     """And asks under way wait for no trial of it."""
     select, began, asked = Player.select, threading.Event(), []
 
-    def slowly(self, *given):
-        if self._name == "top-two":
+    def slowly(self, tally, *given):
+        if self._name == "top-two" or tally.plays.size > 3:
             began.set()
             while True:
                 time.sleep(0.01)
                 deadlines.check()
-        return select(self, *given)
+        return select(self, tally, *given)
 
     monkeypatch.setattr(Player, "select", slowly)
     monkeypatch.setattr(Player, "compile_beside", lambda self: None)
@@ -79,12 +88,56 @@ def test_a_policy_whose_asks_would_take_too_long_is_refused(local, monkeypatch):
 
     asking = threading.Thread(target=beside)
     asking.start()
-    error = switch(local, "top-two").json()["error"]
+    error = change(local).json()["error"]
     asking.join()
     assert len(asked) == 1
-    assert error["field"] == "policy"
+    assert error["field"] == field
     assert "within 0.3 s" in error["message"]
-    assert local.get("/v1/campaigns/first").json()["policy"]["name"] == "ucb1"
+    found = local.get("/v1/campaigns/first").json()
+    assert (found["policy"]["name"], len(found["plays"]), found["events"]) == ("ucb1", 3, 2)
+
+
+@pytest.mark.parametrize("change", [by_switching, by_growing])
+def test_the_policy_that_was_tried_is_the_one_that_plays(local, monkeypatch, change):
+    """It may have been compiled for the trial: asks must not begin slowly after it."""
+    from ossb.campaigns import changing
+
+    tried, rehearse = [], changing.rehearse
+
+    def kept(event, player, seconds):
+        tried.append((player, seconds))
+        rehearse(event, player, seconds)
+
+    monkeypatch.setattr(changing, "rehearse", kept)
+    assert change(local).status_code in (200, 201)
+    ((player, seconds),) = tried
+    assert seconds == 0.3
+    players = local.service.registry.campaign("first")._players
+    assert players._known[frozenset(), repr(dict(player._chosen))] is player
+    assert local.post("/v1/campaigns/first/ask", {}).status_code == 200
+    assert list(players._known.values())[-1] is player
+
+
+def test_what_was_tried_on_a_campaign_that_moved_meanwhile_is_tried_again(local, monkeypatch):
+    from ossb.campaigns import changing
+
+    tried, rehearse = [], changing.rehearse
+    campaign = local.service.registry.campaign("first")
+
+    def moving(event, player, seconds):
+        tried.append((event.content["policy"]["name"], player.instance.unit_count()))
+        rehearse(event, player, seconds)
+        if len(tried) == 1:
+            monkeypatch.setattr(changing, "rehearse", rehearse)
+            campaign.add_arm()
+            monkeypatch.setattr(changing, "rehearse", moving)
+
+    monkeypatch.setattr(changing, "rehearse", moving)
+    assert switch(local, "hgl").status_code == 200
+    assert tried == [("hgl", 3), ("hgl", 4)]
+    found = local.get("/v1/campaigns/first").json()
+    assert (found["policy"]["name"], len(found["plays"])) == ("hgl", 4)
+    assert campaign.check() == 3
 
 
 def test_a_store_that_hangs_keeps_nobody_else_waiting(local, monkeypatch):

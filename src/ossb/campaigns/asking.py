@@ -22,20 +22,33 @@ Available = Sequence[int] | Set[int] | np.ndarray
 
 
 class Players:
-    """Policies at play, by the arms they leave out."""
+    """Policies at play on an instance, by the arms they leave out."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, frozenset[int], str], Player] = {}
+        self._instance: Any = None
+        self._known: dict[tuple[frozenset[int], str], Player] = {}
 
     def of(self, state: State, left_out: frozenset[int]) -> Player:
-        key = (state.added, left_out, repr(state.definition["policy"]))
-        if key not in self._known:
-            player = Player(state.instance, state.definition["policy"], sorted(left_out))
+        key = self._key(state, left_out)
+        found = self._known.pop(key, None)
+        if found is None:
+            found = Player(state.instance, state.definition["policy"], sorted(left_out))
             while len(self._known) >= MOST:
                 del self._known[next(iter(self._known))]
-            self._known[key] = player
-        self._known[key] = self._known.pop(key)  # the newest last
-        return self._known[key]
+        self._known[key] = found  # the newest last
+        return found
+
+    def keep(self, state: State, player: Player) -> None:
+        """Play by a policy on the arms not retired that was made already, and may be compiled."""
+        self._known[self._key(state, frozenset(state.retired))] = player
+
+    def _key(self, state: State, left_out: frozenset[int]) -> tuple[frozenset[int], str]:
+        """By which a policy on this instance is known; those on another are dropped."""
+        if state.instance is not self._instance:  # an arm was added, or the journal folded anew
+            if self._known and state.instance.to_dict() != self._instance.to_dict():
+                self._known.clear()
+            self._instance = state.instance
+        return left_out, repr(state.definition["policy"])
 
     def among(self, state: State, left_out: frozenset[int], field: str) -> Player:
         """The same; a refusal names the field that left the arms out."""

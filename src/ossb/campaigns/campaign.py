@@ -56,6 +56,14 @@ class Campaign(Changes):
 
     ``close`` closes the campaign itself, for good; ``disconnect`` lets go of the store, and so
     does the end of a ``with`` block.
+
+    Parameters
+    ----------
+    owned
+        Whether the store is let go of with the campaign.
+    ask_seconds
+        What an ask may take: what would make asks take longer is refused.  As long as it likes by
+        default.
     """
 
     def __init__(
@@ -65,10 +73,12 @@ class Campaign(Changes):
         clock: Callable[[], float] = time.time,
         *,
         owned: bool = False,
+        ask_seconds: float | None = None,
     ) -> None:
         self.name = name
         self._storage = storage
         self._owned = owned
+        self._ask_seconds = ask_seconds
         self._clock = clock
         self._journal = Journal(storage, name)
         self._players = Players()

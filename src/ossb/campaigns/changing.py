@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ossb.campaigns import arrays
-from ossb.campaigns.asking import unit_of
+from ossb.campaigns.asking import Players, unit_of
 from ossb.campaigns.definition import first_event, wanted_policy
 from ossb.campaigns.importing import Intake
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.player import Player
-from ossb.campaigns.rehearsal import naming_policy, rehearse
+from ossb.campaigns.rehearsal import naming, rehearse
 from ossb.campaigns.rosters import extended, refuse_growth
 from ossb.campaigns.rows import Row
 from ossb.campaigns.state import State
@@ -22,12 +22,31 @@ from ossb.pairs import as_rows
 
 LONGEST_SOURCE = 1000
 
+T = TypeVar("T")
+
+
+class Play(NamedTuple, Generic[T]):
+    """How a campaign shall be played from here on, and the event that says so."""
+
+    answer: T
+    kind: str | None  # of the event; None where all is so already
+    content: dict[str, Any]
+    instance: Any
+    policy: dict[str, Any]
+
+
+def _played(state: State) -> tuple[int, dict[str, Any], list[int]]:
+    """What tells how a campaign is played: arms added, policy, arms retired."""
+    return state.added, state.definition["policy"], sorted(state.retired)
+
 
 class Changes:
     """What a campaign may do besides asking and telling."""
 
     name: str
     _journal: Journal
+    _players: Players
+    _ask_seconds: float | None  # what an ask may take
     _clock: Callable[[], float]
 
     def add_arm(
@@ -53,26 +72,19 @@ class Changes:
             raise InputError("arm", "be a table of what a new arm brings", arm)
         brought = {} if arm is None else dict(arm)
 
-        def add(state: State) -> tuple[int, Future[None] | None]:
-            if state.closed:
-                raise Closed(f"campaign {self.name!r} is closed")
+        def grown(state: State) -> Play[int]:
             old = state.instance
             refuse_growth(old)
             if number is not None and number != old.unit_count():
                 raise Conflict(f"the next arm of campaign {self.name!r} is {old.unit_count()}")
             new = extended(old, brought)
-            fits(new.to_dict())
-            player = Player(new, state.definition["policy"], sorted(state.retired))
-            content = {
-                "arm": brought,
-                "instance": new.to_dict(),
-                **old.moves(new),
-                "memory": arrays.packed(player.start()),
-            }
-            waiting = self._journal.record("arm_added", self._clock(), content)
-            return old.unit_count(), waiting
+            held = new.to_dict()
+            fits(held)
+            content = {"arm": brought, "instance": held, **old.moves(new)}
+            return Play(old.unit_count(), "arm_added", content, new, state.definition["policy"])
 
-        return self._journal.change(add)
+        with naming("arm", "not be added: the instance must"):
+            return self._play(grown)
 
     def retire_arm(self, arm: int) -> None:
         """Play an arm (an item, where arms are made of items) no more; what it showed is kept."""
@@ -86,41 +98,64 @@ class Changes:
                 raise InputError("arm", "not be the last one", unit)
             player = Player(state.instance, state.definition["policy"], sorted(retired))
             content = {"arm": unit, "memory": arrays.packed(player.start())}
-            return None, self._journal.record("arm_retired", self._clock(), content)
+            waiting = self._journal.record("arm_retired", self._clock(), content)
+            self._players.keep(state, player)
+            return None, waiting
 
         self._journal.change(retire)
 
-    def switch(
-        self, policy: str | Mapping[str, Any], seconds: float | None = None
-    ) -> dict[str, Any]:
+    def switch(self, policy: str | Mapping[str, Any]) -> dict[str, Any]:
         """Play by another policy from here on; returns it, as the journal holds it.
 
         What was learnt is kept: it begins with all that was played and told.
-
-        Parameters
-        ----------
-        seconds
-            What an ask may take: a policy that takes longer is refused, with what it took.
         """
         wanted = wanted_policy(policy)
-        with self._journal.look() as state:
-            instance, over = state.instance, state.closed
-            again = {**state.definition, "instance": instance.to_dict(), "policy": wanted}
-            as_before = state.definition["policy"] == wanted
-        if not (over or as_before):  # tried out as if it were new, while others go on asking
-            with naming_policy():
-                rehearse(*first_event(instance, again, 0.0), seconds)
 
-        def play_by(state: State) -> tuple[dict[str, Any], Future[None] | None]:
+        def switched(state: State) -> Play[dict[str, Any]]:
+            kind = None if state.definition["policy"] == wanted else "switched"
+            return Play(wanted, kind, {"policy": wanted}, state.instance, wanted)
+
+        with naming("policy", "fit the campaign, whose instance must"):
+            return self._play(switched)
+
+    def _play(self, plan: Callable[[State], "Play[T]"]) -> T:
+        """Go on with another instance or policy, if asks still have time for it.
+
+        It is tried out first as if it were new, while others go on asking.
+        """
+
+        def open_plan(state: State) -> Play[T]:
             if state.closed:
                 raise Closed(f"campaign {self.name!r} is closed")
-            if state.definition["policy"] == wanted:
-                return wanted, self._journal.newest
-            player = Player(state.instance, wanted, sorted(state.retired))
-            content = {"policy": wanted, "memory": arrays.packed(player.start())}
-            return wanted, self._journal.record("switched", self._clock(), content)
+            return plan(state)
 
-        return self._journal.change(play_by)
+        while True:
+            with self._journal.look() as state:
+                play, stood = open_plan(state), _played(state)
+                again = {**state.definition, "policy": play.policy}
+            player = None
+            if play.kind is not None:
+                again["instance"] = play.instance.to_dict()
+                event, player = first_event(play.instance, again, 0.0, stood[-1])
+                rehearse(event, player, self._ask_seconds)
+
+            def enter(
+                state: State,
+                stood: Any = stood,
+                player: Player | None = player,
+            ) -> tuple[bool, Future[None] | None]:
+                if _played(state) != stood:
+                    return False, self._journal.newest
+                play = open_plan(state)
+                if play.kind is None or player is None:
+                    return True, self._journal.newest
+                content = {**play.content, "memory": arrays.packed(player.start())}
+                waiting = self._journal.record(play.kind, self._clock(), content)
+                self._players.keep(state, player)
+                return True, waiting
+
+            if self._journal.change(enter):
+                return play.answer
 
     def import_rows(
         self, rows: Iterable[Row], source: str = "", after: int | None = None, once: bool = False

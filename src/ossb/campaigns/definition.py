@@ -1,7 +1,7 @@
 """What a campaign is: its name, instance, policy and seed, checked and as plain data."""
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ossb.campaigns import arrays
@@ -102,9 +102,11 @@ def create(
     return True
 
 
-def first_event(instance: Any, wanted: dict[str, Any], now: float) -> tuple[Event, Player]:
-    """What a campaign on an instance begins with, and its policy."""
-    player = Player(instance, wanted["policy"])
+def first_event(
+    instance: Any, wanted: dict[str, Any], now: float, left_out: Sequence[int] = ()
+) -> tuple[Event, Player]:
+    """What a campaign on an instance begins with, and its policy on the arms that are left."""
+    player = Player(instance, wanted["policy"], left_out)
     key = instance_key(instance.to_dict())
     rng = policy_stream(wanted["seed"], key, stream(wanted["policy"]), 0)
     content = {

@@ -35,6 +35,7 @@ SLOW = 2e-3  # seconds of an interpreted step from which on compiling is worth i
 WORTH = 2.0  # seconds of interpreted steps, about what loading the compiler takes, and after which
 # it is worth it; a slow step counts ten times, as somebody waits for it
 REHEARSED = 5  # steps tried before anybody asks
+TRIED = 0.1  # seconds that such a step has: it is slow then
 COMPILER = threading.Lock()  # one at a time: a service that starts again may want dozens
 
 
@@ -182,9 +183,9 @@ class Player:
         finally:
             if lent:
                 take_back_means.function(seen)  # also where the time is over: no look at the clock
-        if interpreted:
-            took = time.perf_counter() - started
-            self._steps_cost += took if took < SLOW else 10.0 * took
+            if interpreted:  # to its end or not
+                took = time.perf_counter() - started
+                self._steps_cost += took if took < SLOW else 10.0 * took
         decision = whole(decision, self._name, tally)
         if table is not None:
             round = round_of(tally)
@@ -233,10 +234,15 @@ class Player:
             tally.means[:] = sign * rng.uniform(0.2, 0.8, tally.means.size)
             started = time.perf_counter()
             try:
-                self._plain(*first, rng)
+                with deadlines.no_longer(TRIED):
+                    self._plain(*first, rng)
+            except OutOfTime:
+                slow = True
             except Exception:  # made-up means say nothing about the policy at play
                 break
             slow = slow or time.perf_counter() - started > SLOW
+            if slow:
+                break
         if slow:
             self.compile_beside()
         else:

@@ -144,14 +144,14 @@ def _units(state: State) -> int:
 
 
 @contextmanager
-def naming_policy() -> Iterator[None]:
-    """Say of a policy what does not fit an instance that is there already."""
+def naming(field: str, lead: str) -> Iterator[None]:
+    """Say by what a caller gave, and in which words, that a campaign cannot be played with it."""
     try:
         yield
     except InputError as error:
         if error.field != "instance":
             raise
-        raise InputError("policy", f"fit the campaign, whose instance must {error.must}") from None
+        raise InputError(field, f"{lead} {error.must}") from None
 
 
 @contextmanager

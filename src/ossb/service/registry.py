@@ -58,7 +58,7 @@ class Registry:
             found = self._open.get(name)
             if found is None:
                 try:
-                    found = Campaign(self.storage, name)
+                    found = Campaign(self.storage, name, ask_seconds=self._ask_seconds)
                 except Corrupt as error:
                     self.damaged[name] = str(error)
                     raise
@@ -79,10 +79,6 @@ class Registry:
         if not made:
             Campaign.open(self.storage, name, instance=instance, policy=policy, seed=seed)
         return self.campaign(name), made
-
-    def switch(self, name: str, policy: Any) -> dict[str, Any]:
-        """Another policy for a campaign, if its asks have time for it."""
-        return self.campaign(name).switch(policy, self._ask_seconds)
 
     def summary(self, name: str, delta: float | None) -> dict[str, Any]:
         """Where a campaign stands; worked out once for each state of it."""

@@ -222,8 +222,13 @@ async def retire_arm(call: Call) -> Response:
 async def switch(call: Call) -> Response:
     body = await call.json()
     strict.keys(body, ("policy",))
+
+    def play_by() -> dict[str, Any]:
+        chosen: dict[str, Any] = call.service.registry.campaign(call.name).switch(body["policy"])
+        return chosen
+
     with _naming_parameters():
-        chosen = await call.work(call.service.registry.switch, call.name, body["policy"])
+        chosen = await call.work(play_by)
     call.service.registry.changed(call.name)
     return document({"policy": chosen, "status": "switched"})
 
