@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ossb.campaigns import Campaign
-    from ossb.errors import CertificationError, InputError, OssbError
+    from ossb.errors import CertificationError, InputError, OssbError, PolicyError
     from ossb.graves_lai.bound import Bound
     from ossb.instances import from_dict, load
     from ossb.policies import policy
@@ -45,6 +45,7 @@ _HOMES = {
     "Lipschitz": "ossb.structures.lipschitz",
     "Oracle": "ossb.structures.oracle",
     "OssbError": "ossb.errors",
+    "PolicyError": "ossb.errors",
     "Polytope": "ossb.structures.polytope",
     "Unimodal": "ossb.structures.unimodal",
     "Union": "ossb.structures.union",
@@ -73,6 +74,7 @@ __all__ = [
     "Lipschitz",
     "Oracle",
     "OssbError",
+    "PolicyError",
     "Polytope",
     "Unimodal",
     "Union",

@@ -9,7 +9,17 @@ _NOTHING = object()
 
 
 class OssbError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base of every error this package raises on purpose.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> try:
+    ...     ossb.load("no-such-file.toml")
+    ... except ossb.OssbError as error:
+    ...     print(error)
+    `no-such-file.toml` must be a file that exists
+    """
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As it stands: workers send errors home, and arguments differ from kind to kind."""
@@ -34,6 +44,15 @@ class InputError(OssbError, ValueError):
         a long list it would not be seen.
     got
         What was found; left out where there is nothing to show.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> try:
+    ...     ossb.Classical(observation="bernoulli", theta=[0.3, 1.5])
+    ... except ossb.InputError as error:
+    ...     error.field, str(error)
+    ('theta[1]', '`theta[1]` must lie in [0, 1], got 1.5')
     """
 
     def __init__(self, field: str, must: str, got: Any = _NOTHING) -> None:
@@ -57,7 +76,21 @@ class NoSigma(InputError):
 
 
 class CertificationError(OssbError):
-    """A bound could not be proved to the requested gap."""
+    """A bound could not be proved to the requested gap.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> shift = ossb.Polytope(
+    ...     observation="gaussian", A=[[0, 1, -1], [0, -1, 1]], b=[0.3, -0.3], theta=[1, 0.5, 0.2]
+    ... )
+    >>> try:
+    ...     answer = ossb.bound(shift, gap=1e-16)
+    ... except ossb.CertificationError:
+    ...     answer = ossb.bound(shift, gap=1e-6)
+    >>> round(answer.value, 6)
+    4.0
+    """
 
 
 class PolicyError(OssbError):
@@ -71,6 +104,21 @@ class PolicyError(OssbError):
         The round it was to decide on, from 1 on; 0 where it failed before.
     fault
         What it did.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> class Lost:
+    ...     def select(self):
+    ...         return 7
+    ...
+    ...     def update(self, arm, value):
+    ...         pass
+    >>> try:
+    ...     ossb.simulate(ossb.Classical(theta=[0, 1]), Lost(), horizon=10)
+    ... except ossb.PolicyError as error:
+    ...     error.round, error.fault
+    (1, '`arm` must be 0, …, 1, got 7')
     """
 
     def __init__(self, policy: str, round: int, fault: str) -> None:

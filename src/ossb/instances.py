@@ -20,7 +20,32 @@ LIST_KEY = "instances"  # a TOML file has no list at its top: it stands under th
 
 
 def load(source: str | Path) -> tuple[list[Instance], bool]:
-    """Instances of a file (``-`` for standard input), and whether the file held a list."""
+    """Instances of a file (``-`` for standard input), and whether the file held a list.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> import ossb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "arms.json")
+    ...     keys = {"structure": "classical", "observation": "bernoulli", "theta": [0.5, 0.6]}
+    ...     _ = file.write_text(json.dumps(keys))
+    ...     instances, several = ossb.load(file)
+    >>> len(instances), several
+    (1, False)
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> import ossb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "arms.json")
+    ...     keys = {"structure": "classical", "observation": "bernoulli", "theta": [0.5, 0.6]}
+    ...     _ = file.write_text(json.dumps(keys))
+    ...     instances, several = ossb.load(file)
+    >>> len(instances), several
+    (1, False)
+    """
     return instances_in(content_of(source))
 
 
@@ -76,7 +101,22 @@ def _refuse_others(content: Any, name: str) -> None:
 
 
 def from_dict(content: Any) -> Instance:
-    """The instance that a mapping of keys describes; unknown keys are errors."""
+    """The instance that a mapping of keys describes; unknown keys are errors.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> keys = {"structure": "unimodal", "observation": "bernoulli", "theta": [0.1, 0.7, 0.3]}
+    >>> ossb.from_dict(keys).kind
+    'unimodal'
+
+    Examples
+    --------
+    >>> import ossb
+    >>> keys = {"structure": "unimodal", "observation": "bernoulli", "theta": [0.1, 0.7, 0.3]}
+    >>> ossb.from_dict(keys).kind
+    'unimodal'
+    """
     if not isinstance(content, Mapping):
         raise InputError("instance", "be a table of keys", content)
     if "structure" not in content:

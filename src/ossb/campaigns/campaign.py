@@ -64,6 +64,17 @@ class Campaign(Changes):
     ask_seconds
         What an ask may take: what would make asks take longer is refused.  As long as it likes by
         default.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> buttons = {"structure": "classical", "observation": "bernoulli", "n_arms": 3}
+    >>> with ossb.Campaign.open("memory://", "buttons", instance=buttons, seed=1) as campaign:
+    ...     (decision,) = campaign.ask()
+    ...     campaign.tell(decision.id, 1)
+    ...     campaign.best() == decision.arm
+    'recorded'
+    True
     """
 
     def __init__(

@@ -65,6 +65,13 @@ class Bound:
         Whether both sides were proved, rounding included, when it was computed.
     cost
         What a play costs.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> answer = ossb.bound(ossb.Linear(arms=[[1, 0], [0, 1], [0.9, 0.2]], phi=[1, 0]))
+    >>> round(answer.value, 6), answer.rates.round(6), answer.verify().valid
+    (8.0, array([0., 8., 0.]), True)
     """
 
     instance: Any

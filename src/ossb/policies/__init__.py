@@ -115,5 +115,13 @@ POLICIES: Registry[Kind] = Registry("ossb.policies", OWN, _fault)
 
 
 def policy(name: str, instance: Instance, **parameters: Any) -> Any:
-    """The policy of a name for an instance; what does not fit is refused here."""
+    """The policy of a name for an instance; what does not fit is refused here.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> arms = ossb.Classical(observation="bernoulli", n_arms=3)
+    >>> ossb.policy("ossb", arms, epsilon=0.01).epsilon
+    0.01
+    """
     return make(POLICIES, name, instance, **parameters)

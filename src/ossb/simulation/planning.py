@@ -164,6 +164,13 @@ def plan(
         Rounds a day.
     simulate
         Trials of ``top-two`` to check the plan with.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> plan = ossb.plan(ossb.Classical(observation="bernoulli", theta=[0.5, 0.6, 0.7]), delta=0.05)
+    >>> round(plan.characteristic_time, 2)
+    194.78
     """
     delta, epsilon = readable_delta(delta), readable_epsilon(epsilon)
     rivals, reason = rivals_or_reason(instance)

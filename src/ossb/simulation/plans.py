@@ -95,6 +95,15 @@ def plans(
         left out.
     delta, epsilon, per_day, simulate
         As of ``plan``.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> believed = [
+    ...     ossb.Classical(observation="bernoulli", theta=[0.5, better]) for better in (0.7, 0.8)
+    ... ]
+    >>> round(ossb.plans(believed, delta=0.05).worst.characteristic_time, 2)
+    47.6
     """
     if isinstance(believed, Mapping):
         if not has_ranges(believed):

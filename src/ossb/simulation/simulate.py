@@ -105,6 +105,15 @@ def simulate(
         Compile the loop; otherwise run the same code interpreted.
     progress, announce
         Called with rounds as they are played, and with what takes long.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> line = ossb.Unimodal(observation="bernoulli", theta=[0.1, 0.3, 0.6, 0.4, 0.2])
+    >>> result = ossb.simulate(line, ["hgl", "ucb1"], horizon=500, trials=10, seed=1)
+    >>> hgl, ucb1 = result.policies
+    >>> bool(hgl.regret.mean() < ucb1.regret.mean())
+    True
     """
     horizon = integer(horizon, "horizon", least=1)
     trials = integer(trials, "trials", least=1)

@@ -289,6 +289,15 @@ def bound(instance: Structure, gap: float = 1e-6, cost: Any = "regret") -> Bound
         answer is heuristic, and where the answer does not pass ``verify``, which all answers
         have to but those on millions of numbers and those that were proved as they were
         computed, every rounding error bounded (``proved``).
+
+    Examples
+    --------
+    >>> import ossb
+    >>> arms = ossb.Classical(observation="bernoulli", theta=[0.5, 0.6, 0.7])
+    >>> round(ossb.bound(arms).value, 6)
+    6.722414
+    >>> round(ossb.bound(arms, cost="samples").value, 2)
+    194.78
     """
     gap = readable_gap(gap)
     refuse_unknown(instance)

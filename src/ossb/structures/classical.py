@@ -33,6 +33,13 @@ class Classical(MeanVector):
         Mean of each arm, where known.
     n_arms
         Number of arms; taken from ``theta`` where that is given.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> arms = ossb.Classical(observation="bernoulli", theta=[0.5, 0.6, 0.7])
+    >>> round(ossb.bound(arms).value, 6)
+    6.722414
     """
 
     kind: ClassVar[str] = "classical"

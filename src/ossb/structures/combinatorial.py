@@ -60,6 +60,20 @@ class Combinatorial(Instance):
         Names of the arms, or with ``arm_set`` of the items.
     phi
         Mean of each item, where known.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> pairs = ossb.Combinatorial(
+    ...     observation="bernoulli",
+    ...     feedback="semi_bandit",
+    ...     arm_set="m_sets",
+    ...     n_items=4,
+    ...     size=2,
+    ...     phi=[0.9, 0.8, 0.5, 0.3],
+    ... )
+    >>> round(ossb.bound(pairs).value, 6)
+    2.202522
     """
 
     kind: ClassVar[str] = "combinatorial"

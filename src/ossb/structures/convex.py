@@ -46,6 +46,18 @@ class Convex(Piecewise):
         The true parameter.
     means, reveals, rewards
         As for polytopes.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import ossb
+    >>> near = ossb.Convex(
+    ...     observation="gaussian",
+    ...     theta=[0.6, 0.3, 0.2],
+    ...     constraints=lambda means: [cp.norm(means - [0.6, 0.3, 0.2]) <= 1],
+    ... )
+    >>> round(ossb.bound(near).value, 4)
+    11.6667
     """
 
     kind: ClassVar[str] = "convex"

@@ -40,6 +40,16 @@ class Dueling(Instance):
         Number of items; taken from ``preferences`` where that is given.
     arm_names
         Names of the items.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> beers = ossb.Dueling(
+    ...     preferences=[[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]],
+    ...     arm_names=["ale", "bock", "cider"],
+    ... )
+    >>> round(ossb.bound(beers).value, 6)
+    3.261406
     """
 
     kind: ClassVar[str] = "dueling"

@@ -42,6 +42,15 @@ class Finite(MeanVector):
         The possible vectors of means, one row each.
     theta
         The true one, where known.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> either = ossb.Finite(
+    ...     observation="gaussian", parameters=[[0.5, 0.2], [0.5, 0.8]], theta=[0.5, 0.2]
+    ... )
+    >>> round(ossb.bound(either).value, 6)
+    1.666667
     """
 
     kind: ClassVar[str] = "finite"

@@ -62,6 +62,15 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
         ``reward`` for others.
     phi
         The true parameter, where known.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> clicks = ossb.GeneralizedLinear(
+    ...     observation="bernoulli", link="logistic", arms=[[1, 0], [0, 1], [1, 1]], phi=[0.5, -0.3]
+    ... )
+    >>> round(ossb.bound(clicks).value, 4)
+    6.6096
     """
 
     kind: ClassVar[str] = "generalized_linear"

@@ -51,6 +51,12 @@ class Linear(FeatureRoster, ListedArms):
         Features of each arm, K rows of d numbers.
     phi
         The true parameter, where known.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> ossb.bound(ossb.Linear(arms=[[1, 0], [0, 1], [0.9, 0.2]], phi=[1, 0])).rates.round(6)
+    array([0., 8., 0.])
     """
 
     kind: ClassVar[str] = "linear"

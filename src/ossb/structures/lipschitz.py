@@ -47,6 +47,18 @@ class Lipschitz(MeanVector):
     distances
         In place of both: how much the means of each pair of arms may differ.  Where a detour
         is shorter than the direct way, it counts.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> doses = ossb.Lipschitz(
+    ...     observation="bernoulli",
+    ...     points=[0, 0.5, 1],
+    ...     lipschitz_constant=0.5,
+    ...     theta=[0.4, 0.6, 0.5],
+    ... )
+    >>> round(ossb.bound(doses).value, 6)
+    7.365623
     """
 
     kind: ClassVar[str] = "lipschitz"

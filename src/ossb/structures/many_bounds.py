@@ -13,6 +13,14 @@ def bounds(instances: Iterable[Structure], gap: float = 1e-6, cost: Any = "regre
     An instance without one raises the error that ``bound`` would, which says where in the list it
     stands.  Linear instances of one shape take tens of microseconds each and every
     processor, once their kernel is compiled.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> arms = [[1, 0], [0, 1], [0.9, 0.2]]
+    >>> instances = [ossb.Linear(arms=arms, phi=[1, y]) for y in (0, 0.1)]
+    >>> [round(bound.value, 6) for bound in ossb.bounds(instances)]
+    [8.0, 11.25]
     """
     gap = readable_gap(gap)
     if isinstance(instances, str | bytes | dict) or not isinstance(instances, Iterable):

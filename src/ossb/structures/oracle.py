@@ -41,6 +41,15 @@ class Oracle(Piecewise):
         The true parameter.
     means, reveals, rewards
         As for polytopes.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> def most_confusing(theta, rates):  # the better arm is known to have mean 1 at the least
+    ...     return [theta[0], 1.0]
+    >>> known = ossb.Oracle(oracle=most_confusing, exact=True, theta=[0.8, 0.5])
+    >>> round(ossb.bound(known).value, 6)
+    2.4
     """
 
     kind: ClassVar[str] = "oracle"

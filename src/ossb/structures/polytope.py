@@ -37,6 +37,15 @@ class Polytope(Piecewise):
         Rewards are rewards λ; by default the mean of the one component shown.
     theta
         The true parameter, where known.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> known_difference = ossb.Polytope(
+    ...     observation="gaussian", A=[[0, 1, -1], [0, -1, 1]], b=[0.3, -0.3], theta=[1, 0.5, 0.2]
+    ... )
+    >>> round(ossb.bound(known_difference).value, 6)
+    4.0
     """
 
     kind: ClassVar[str] = "polytope"

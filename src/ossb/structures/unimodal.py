@@ -43,6 +43,13 @@ class Unimodal(MeanVector):
         Number of arms; taken from ``theta`` or ``edges`` where not given.
     edges
         Pairs of neighbouring arms; without them the arms stand in a line.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> line = ossb.Unimodal(observation="bernoulli", theta=[0.1, 0.4, 0.7, 0.3])
+    >>> round(ossb.bound(line).value, 6)
+    2.742381
     """
 
     kind: ClassVar[str] = "unimodal"

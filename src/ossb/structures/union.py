@@ -36,6 +36,17 @@ class Union(Piecewise):
         For each arm, the components it shows; by default arm i shows component i.
     theta
         The true parameter, where known.
+
+    Examples
+    --------
+    >>> import ossb
+    >>> either = ossb.Union(
+    ...     observation="gaussian",
+    ...     pieces=[{"A": [[1, -1]], "b": [0]}, {"A": [[-1, 1]], "b": [-0.2]}],
+    ...     theta=[0.2, 0.5],
+    ... )
+    >>> round(ossb.bound(either).value, 6)
+    2.4
     """
 
     kind: ClassVar[str] = "union"
