@@ -33,18 +33,6 @@ def load(source: str | Path) -> tuple[list[Instance], bool]:
     ...     instances, several = ossb.load(file)
     >>> len(instances), several
     (1, False)
-
-    Examples
-    --------
-    >>> import json, pathlib, tempfile
-    >>> import ossb
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "arms.json")
-    ...     keys = {"structure": "classical", "observation": "bernoulli", "theta": [0.5, 0.6]}
-    ...     _ = file.write_text(json.dumps(keys))
-    ...     instances, several = ossb.load(file)
-    >>> len(instances), several
-    (1, False)
     """
     return instances_in(content_of(source))
 
@@ -102,13 +90,6 @@ def _refuse_others(content: Any, name: str) -> None:
 
 def from_dict(content: Any) -> Instance:
     """The instance that a mapping of keys describes; unknown keys are errors.
-
-    Examples
-    --------
-    >>> import ossb
-    >>> keys = {"structure": "unimodal", "observation": "bernoulli", "theta": [0.1, 0.7, 0.3]}
-    >>> ossb.from_dict(keys).kind
-    'unimodal'
 
     Examples
     --------
