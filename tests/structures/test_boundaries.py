@@ -9,6 +9,7 @@ from ossb.errors import CertificationError
 from ossb.structures.base import bound
 from ossb.structures.classical import Classical
 from ossb.structures.combinatorial import Combinatorial
+from ossb.structures.lipschitz import Lipschitz
 from ossb.structures.polytope import Polytope
 from ossb.structures.union import Union
 
@@ -114,3 +115,21 @@ def test_pieces_that_reach_much_farther_than_others():
     answer = bound(Union(pieces=[narrow, wide], **keys), 1e-4, "samples")
     assert answer.verify().valid
     assert answer.value == pytest.approx(393.6508, rel=1e-4)
+
+
+@pytest.mark.parametrize(("size", "seed", "goal"), [(20, 13, "minimize"), (40, 4, "maximize")])
+def test_neighbours_of_very_different_distances(size, seed, goal):
+    """Smooth means at random points of a line, some next to one another, as a polytope."""
+    rng = np.random.default_rng(seed)
+    points = np.sort(rng.uniform(0, 1, size))
+    phase = rng.uniform(0, 6)
+    theta = 0.5 + 0.4 * np.sin(2 * points + phase) * rng.uniform(0.3, 1)
+    steps = np.diff(np.eye(size), axis=0)
+    keys = {"theta": theta, "observation": "bernoulli", "goal": goal}
+    right = bound(Lipschitz(points=points, lipschitz_constant=1.0, **keys)).value
+    room = np.diff(points)
+    instance = Polytope(A=np.concatenate([steps, -steps]), b=np.concatenate([room, room]), **keys)
+    answer = bound(instance)
+    assert answer.lower <= right * (1 + 1e-12)
+    assert answer.upper >= right * (1 - 1e-12)
+    assert answer.value == pytest.approx(right, rel=1e-6)

@@ -134,7 +134,7 @@ class Convex(Piecewise):
             for region in regions:
                 if region.arm not in insides:
                     raise self._hardly(region.arm)
-            separation = Separation(program, regions) if regions else None
+            separation = Separation(program, regions, patient=True) if regions else None
             answer = solve(program, separation, empty, 0.1 * gap, rates=rates)
             answer = prepared(program, exactly, answer)
             for cut in answer.cuts:

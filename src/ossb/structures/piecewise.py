@@ -202,7 +202,7 @@ class Piecewise(Instance):
         from ossb.graves_lai.generic.proving import prepared, proved_regions  # loads flint
 
         regions, empty = proved_regions(self.program, self.exactly)
-        separation = Separation(self.program, regions) if regions else None
+        separation = Separation(self.program, regions, patient=True) if regions else None
         answer = solve(self.program, separation, empty, gap)
         answer = prepared(self.program, self.exactly, answer)
         support = [(arm, float(rate)) for arm, rate in enumerate(answer.rates) if rate > 0]

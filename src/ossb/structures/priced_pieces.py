@@ -73,7 +73,7 @@ class PricedPieces(Priced):
 
         program = self.program
         regions, empty = proved_regions(program, self.exactly)
-        separation = Separation(program, regions) if regions else None
+        separation = Separation(program, regions, patient=True) if regions else None
         answer = prepared(program, self.exactly, solve(program, separation, empty, gap))
         support: list[tuple[Arm, float]] = [
             (arm, float(rate)) for arm, rate in enumerate(answer.rates) if rate > 0

@@ -41,7 +41,7 @@ def test_slopes_and_multipliers_cancel(family):
         batch.room,
         batch.anchor,
     )
-    solve_batch(divergence.kind, divergence.precision, 1e-6, iterate)
+    solve_batch(divergence.kind, divergence.precision, 1e-6, False, iterate)
     for way in (EVERY, BINDING):
         slopes, duals = iterate.repaired_slopes[:, way], iterate.repaired_duals[:, way]
         left = (slopes[:, None] @ batch.slopes + duals[:, None] @ batch.rows)[:, 0]
@@ -61,7 +61,7 @@ def test_what_is_no_number_proves_nothing():
     iterate = batch_iterate(
         batch.theta, np.ones((1, 4)), start, batch.slopes, batch.rows, batch.room, batch.anchor
     )
-    solve_batch(0, 1.0, 1e-6, iterate)
+    solve_batch(0, 1.0, 1e-6, False, iterate)
     assert not (iterate.off <= 1.0).any()
 
 

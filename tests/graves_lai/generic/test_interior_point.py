@@ -36,8 +36,8 @@ def test_compiled_and_interpreted_solves_are_equal_bit_for_bit(family):
     for seed in range(5):
         plain = random_programs(np.random.default_rng(seed))
         fast = copied(plain)
-        solve_batch(divergence.kind, divergence.precision, 1e-9, plain)
-        solve_batch.compiled(divergence.kind, divergence.precision, 1e-9, fast)
+        solve_batch(divergence.kind, divergence.precision, 1e-9, False, plain)
+        solve_batch.compiled(divergence.kind, divergence.precision, 1e-9, False, fast)
         for one, two in zip(plain, fast, strict=True):
             assert one.tobytes() == two.tobytes()
 
@@ -56,7 +56,7 @@ def test_the_end_is_the_minimum_that_a_general_solver_finds(family):
     divergence = divergence_of(family)
     for seed in range(5):
         batch = random_programs(np.random.default_rng(100 + seed))
-        solve_batch.compiled(divergence.kind, divergence.precision, 1e-10, batch)
+        solve_batch.compiled(divergence.kind, divergence.precision, 1e-10, False, batch)
         for a in range(batch.loads.shape[0]):
             value, slacks = partial(value_of, batch, divergence, a), partial(slacks_of, batch, a)
             found = minimize(
@@ -91,7 +91,7 @@ def test_a_mean_held_at_the_end_of_its_space_tells_nothing(family, end):
             np.array([[1.0]]),
             np.zeros((1, 1, 1)),
         )
-        solve_batch.compiled(divergence.kind, divergence.precision, 1e-9, batch)
+        solve_batch.compiled(divergence.kind, divergence.precision, 1e-9, False, batch)
         assert batch.point[0, 0] == pytest.approx(-1.0, rel=1e-4)
 
 
@@ -107,7 +107,7 @@ def test_padding_stays_where_it_is():
         np.diag([0.0, 1.0, 1.0])[None],
     )
     for each in (batch, padded):
-        solve_batch.compiled(0, 1.0, 1e-9, each)
+        solve_batch.compiled(0, 1.0, 1e-9, False, each)
     assert (padded.point[0, 1:] == 0.0).all()
     assert padded.point[0, 0] == pytest.approx(batch.point[0, 0], rel=1e-4)
 

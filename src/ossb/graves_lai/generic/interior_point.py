@@ -27,7 +27,8 @@ _CENTRAL = 0.3  # of the mean gap, that a careful step leaves at least
 _SHORT = 0.7  # how far towards the nearest wall a careful step goes
 _BACK = 0.995
 # A gap that closes long before the residual leaves the point jammed between walls.  Where that
-# happens a program begins again, and its gap keeps pace with the residual.
+# happens, or, for a proof, where all steps are taken, a program begins again, and its gap keeps
+# pace with the residual.
 _JAMMED = 1e-3  # of the residual at the start, what is left of it by then
 _PACE = 0.1  # of the residual, in lengths along which f changes by its value
 _AHEAD = 10.0  # times the value at the start, by as much as the residual has become less
@@ -194,7 +195,9 @@ def is_done(greatest: float, gap: float, value: float, tolerance: float) -> bool
 
 
 @kernel
-def solve_one(kind: int, precision: float, tolerance: float, halt: np.ndarray, p: Iterate) -> None:
+def solve_one(
+    kind: int, precision: float, tolerance: float, patient: bool, halt: np.ndarray, p: Iterate
+) -> None:
     """Bring one program to a relative gap, unless told to end."""
     m = p.slack.shape[0]
     first = begin(kind, precision, p)
@@ -212,7 +215,9 @@ def solve_one(kind: int, precision: float, tolerance: float, halt: np.ndarray, p
             value = min(value, value_of(kind, precision, p))
             if is_done(greatest, gap, value, tolerance):
                 break
-        if step == _CAREFUL and not held and greatest > _JAMMED * first:
+        jammed = step == _CAREFUL and greatest > _JAMMED * first
+        spent = patient and step == _STEPS - 1
+        if not held and (jammed or spent):
             held, step = True, 0
             greatest = begin(kind, precision, p)
             continue
@@ -227,11 +232,17 @@ def solve_one(kind: int, precision: float, tolerance: float, halt: np.ndarray, p
 
 
 @separate_kernel
-def solve_batch(kind: int, precision: float, tolerance: float, batch: BatchIterate) -> None:
-    """Bring every program of the batch to a relative gap, and its multipliers to cancel."""
+def solve_batch(
+    kind: int, precision: float, tolerance: float, patient: bool, batch: BatchIterate
+) -> None:
+    """Bring every program of the batch to a relative gap, and its multipliers to cancel.
+
+    A proof is ``patient``.  A policy is not: it plays as well by what it has, and where it gave up
+    at one estimate and not at its mirror image, rounding would decide what it plays.
+    """
     for a in range(batch.rows.shape[0]):
         p = program_of(batch, a)
-        solve_one(kind, precision, tolerance, batch.halt, p)
+        solve_one(kind, precision, tolerance, patient, batch.halt, p)
         if batch.halt[0] != 0:
             break
         p.least[0] = value_of(kind, precision, p)

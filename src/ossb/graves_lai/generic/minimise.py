@@ -17,19 +17,23 @@ _SECOND = 1e-5  # what an operation of a step takes interpreted
 
 
 def minimise(
-    batch: ConvexPrograms, weights: np.ndarray, tolerance: float, proving: bool = True
+    batch: ConvexPrograms,
+    weights: np.ndarray,
+    tolerance: float,
+    proving: bool = True,
+    patient: bool = False,
 ) -> Solutions:
     """Solve every program of the batch to a relative gap.
 
     ``weights`` are w ≥ 0, one row for each program, best scaled so that the values are of
-    order one.  Without ``proving``, nothing is proved.
+    order one.  Without ``proving``, nothing is proved.  ``patient``: as in the kernel.
     """
     transform, null = whitening(batch, weights)
     recast = batch.recast(transform, null)
     iterate = batch_iterate(
         recast.theta, weights, recast.start, recast.slopes, recast.rows, recast.room, recast.anchor
     )
-    _solve(batch.divergence, tolerance, iterate)
+    _solve(batch.divergence, tolerance, patient, iterate)
     if proving:
         proof = dual_proof.proof_of(recast, weights, iterate, tolerance)
     else:
@@ -43,22 +47,22 @@ def minimise(
     return Solutions(times(transform, point - loose), times(transform, loose), value, *proof)
 
 
-def _solve(divergence: Divergence, tolerance: float, iterate: BatchIterate) -> None:
+def _solve(divergence: Divergence, tolerance: float, patient: bool, iterate: BatchIterate) -> None:
     """Run the kernel: a few small programs interpreted, others compiled where code is at hand."""
     count, components, columns = iterate.mean_map.shape
     operations = count * (components + iterate.rows.shape[1]) * columns * columns
-    arguments = divergence.kind, divergence.precision, float(tolerance), iterate
+    arguments = divergence.kind, divergence.precision, float(tolerance), patient, iterate
     ready = solve_batch.quick.expect(_STEPS_AHEAD * _SECOND * operations, *arguments)
     run = solve_batch.compiled if ready else solve_batch.run_as(None)
     with deadlines.stopping([Stop(iterate.halt, 0, 1)]):
         run(*arguments)
 
 
-def _example() -> tuple[int, float, float, BatchIterate]:
+def _example() -> tuple[int, float, float, bool, BatchIterate]:
     """Arguments of the kernel, to compile it for: minimise y² / 2 subject to y ≤ 1."""
     one = np.ones((1, 1))
     iterate = batch_iterate(np.zeros(1), one, 0 * one, one[None], one[None], one, 0 * one[None])
-    return 0, 1.0, 1e-6, iterate
+    return 0, 1.0, 1e-6, False, iterate
 
 
 def compile_kernel() -> None:

@@ -46,10 +46,13 @@ class Evaluation:
 
 
 class Separation:
-    """The regions of a program as one batch of convex programs."""
+    """The regions of a program as one batch of convex programs.
 
-    def __init__(self, program: Program, regions: Sequence[Region]) -> None:
-        self.program, self.regions = program, regions
+    ``patient``: for a proof, which is worth more steps than what a policy plays by.
+    """
+
+    def __init__(self, program: Program, regions: Sequence[Region], patient: bool = False) -> None:
+        self.program, self.regions, self.patient = program, regions, patient
         pairs = tuple((region.piece, region.arm, region.hull) for region in regions)
         self.batch = program.fixed_leader.batch(pairs)
         self.scale = np.array([region.scale for region in regions])
@@ -85,7 +88,7 @@ class Separation:
         weights = every[program.informative]
         norms = value_at_start(programs, weights)
         norms = np.where(norms > 0, norms, max(float(weights.max(initial=0.0)), 1e-300))
-        solutions = minimise(programs, weights / norms[:, None], tolerance)
+        solutions = minimise(programs, weights / norms[:, None], tolerance, patient=self.patient)
         parameters = self._parameters(solutions)
         divergences = program.divergences(parameters)
         return Evaluation(
