@@ -5,7 +5,7 @@ An arm shows one or more components: itself, an unordered pair (dueling), its it
 all that most policies need to know.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,6 +47,14 @@ def empty_tally(n_components: int, n_arms: int) -> Tally:
         np.zeros(3, np.int64),
         np.zeros(1, np.int64),
     )
+
+
+def by_numbers(tally: Tally) -> Any:
+    """The same tally, whose numbers Python reads and writes without numpy, in a third of the time.
+
+    What is entered in one stands in the other.
+    """
+    return Tally(*map(memoryview, tally))  # type: ignore[arg-type]
 
 
 @kernel

@@ -7,6 +7,9 @@ import pytest
 
 from ossb.adapters.learner import Learner
 from ossb.errors import InputError
+from ossb.instances import from_dict
+from ossb.policies import OWN
+from ossb.policies import policy as make_policy
 from structured_instances import INSTANCES
 
 
@@ -38,6 +41,27 @@ def test_compiled_steps_decide_the_same():
         played(Learner(instance, "ucb1", compiled=compiled), 60) for compiled in (False, True)
     )
     assert plain == compiled
+
+
+@pytest.mark.parametrize("observation", ["bernoulli", "gaussian", "bounded"])
+@pytest.mark.parametrize("name", [kind.name for kind in OWN.values() if kind.by_numbers])
+def test_steps_on_numbers_of_pythons_decide_as_those_on_arrays(name, observation):
+    """All the same, zeros and ones, or spread out, with asks that are not told yet too."""
+    keys = {"structure": "classical", "n_arms": 5, "observation": observation}
+    instance = from_dict({**keys, "sigma": 1.0} if observation == "gaussian" else keys)
+    policy = make_policy(name, instance)
+    for means in ([0.0] * 5, [1.0] * 5, [0.0, 1.0, 0.0, 1.0, 0.5]):
+        learner, rng = Learner(instance, name, seed=1), np.random.default_rng(1)
+        noise = np.random.default_rng(2)
+        for round in range(200):
+            expected = policy.select(learner.tally, policy.start(), rng)
+            arm = learner.choose()
+            assert arm == expected.arm
+            assert type(arm) is int
+            if round % 3:
+                value = means[arm] if observation == "gaussian" else noise.random() < means[arm]
+                learner.learn(arm, float(value))
+        assert copy.deepcopy(learner).choose() == learner.choose()
 
 
 def test_a_copy_learns_by_itself():

@@ -29,7 +29,7 @@ from ossb.policies import policy as make_policy
 from ossb.policies.base import by_itself
 from ossb.policies.checked import failed, fresh_memory, member, round_of, whole, within
 from ossb.records import can_compile
-from ossb.tally import PHASES, Decision, Tally, empty_tally, lend_means, take_back_means
+from ossb.tally import PHASES, Decision, Tally, by_numbers, empty_tally, lend_means, take_back_means
 
 SLOW = 2e-3  # seconds of an interpreted step from which on compiling is worth it
 WORTH = 2.0  # seconds of interpreted steps, about what loading the compiler takes, and after which
@@ -91,6 +91,8 @@ class Player:
         self._plain: Any = choose_within if self.has_contexts else choose
         self._step: Any = self._plain
         self._entry: Any = self._plain  # the same, of known types
+        self._reads_numbers = POLICIES[str(chosen["name"])].by_numbers and not self.has_contexts
+        self._numbers: tuple[Any, Any] = (None, None)  # a tally, and its numbers
         self._stops: tuple[Any, list[deadlines.Stop]] = (None, [])
         self._steps_cost = 0.0  # seconds of interpreted steps
         self._compiling: threading.Thread | None = None
@@ -127,6 +129,15 @@ class Player:
             tally.phases,
             tally.clock,
         )
+
+    def _numbers_of(self, tally: Tally) -> Any:
+        """A tally's numbers, made once for each tally."""
+        if self._numbers[0] is not tally:
+            self._numbers = tally, by_numbers(tally)
+        return self._numbers[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_numbers": (None, None)}
 
     @property
     def any_context(self) -> int | None:
@@ -175,7 +186,8 @@ class Player:
             elif self.has_contexts:
                 decision = self.policy.choose(*arguments, rng)
             else:
-                decision = self.policy.select(*arguments, rng)
+                read = self._numbers_of(seen) if self._reads_numbers else seen
+                decision = self.policy.select(read, memory, rng)
         except OutOfTime:
             raise
         except Exception as error:

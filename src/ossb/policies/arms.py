@@ -38,11 +38,11 @@ def unplayed(tally: Tally) -> int:
 
     Where costs are counted, a mean of 0 is the best there is: no index would rise above it.
     """
-    least = 0
-    for x in range(tally.plays.shape[0]):
-        if tally.plays[x] < tally.plays[least]:
+    plays, least = tally.plays, 0
+    for x in range(plays.shape[0]):
+        if plays[x] < plays[least]:
             least = x
-    return least if tally.plays[least] == 0 or tally.clock[0] == 0 else -1
+    return least if plays[least] == 0 or tally.clock[0] == 0 else -1
 
 
 @kernel
@@ -64,8 +64,8 @@ def overdue(model: Any, plays: float, tally: Tally) -> int:
 @kernel
 def best_mean(tally: Tally) -> int:
     """The arm of the largest empirical mean, lowest on ties."""
-    leader = 0
+    means, leader = tally.means, 0
     for x in range(tally.plays.shape[0]):
-        if tally.means[x] > tally.means[leader]:
+        if means[x] > means[leader]:
             leader = x
     return leader

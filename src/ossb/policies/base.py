@@ -55,6 +55,9 @@ class Kind:
     breaks
         The symmetries that its own definition does not keep, each with why; a family or structure
         in brackets, as in "units (exponential)", says where alone.
+    by_numbers
+        Whether it reads the tally number by number, and divides by none that may be 0: where its
+        steps are interpreted they are then given numbers of Python's, in a third of the time.
     in_contexts
         Whether it plays arms in contexts: its ``choose`` decides among the rows of the present one.
     """
@@ -71,6 +74,7 @@ class Kind:
     switches: tuple[str, ...] = ()
     mixed: tuple[str, ...] = ()
     breaks: Mapping[str, str] = field(default_factory=dict)
+    by_numbers: bool = False
     in_contexts: bool = False
 
 

@@ -8,9 +8,9 @@ from ossb.tally import Tally
 @kernel
 def best_told(tally: Tally) -> int:
     """The arm of the largest mean among those told, lowest on ties; −1 while none is."""
-    leader = -1
+    counts, means, leader = tally.counts, tally.means, -1
     for x in range(tally.plays.shape[0]):
-        if tally.counts[x] > 0 and (leader < 0 or tally.means[x] > tally.means[leader]):
+        if counts[x] > 0 and (leader < 0 or means[x] > means[leader]):
             leader = x
     return leader
 

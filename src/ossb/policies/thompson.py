@@ -30,11 +30,13 @@ class BetaThompson(NamedTuple):
         return Nothing(np.zeros(1))
 
     def select(self, tally: Tally, memory: Nothing, rng: Generator) -> Decision:
+        counts, means, sign = tally.counts, tally.means, self.sign
         best, index = 0, -math.inf
         for x in range(tally.plays.shape[0]):
-            ones = tally.counts[x] * self.sign * tally.means[x]
-            zeros = tally.counts[x] - ones
-            value = self.sign * rng.beta(max(ones, 0.0) + 1.0, max(zeros, 0.0) + 1.0)
+            ones = counts[x] * sign * means[x]
+            zeros = counts[x] - ones
+            ones, zeros = ones if ones > 0.0 else 0.0, zeros if zeros > 0.0 else 0.0
+            value = sign * rng.beta(ones + 1.0, zeros + 1.0)
             if value > index:
                 best, index = x, value
         return Decision(best, EXPLOIT if best == best_told(tally) else EXPLORE)
@@ -78,6 +80,7 @@ THOMPSON = Kind(
     name="thompson",
     build=build,
     parameters={},
+    by_numbers=True,
     needs=(OWN_COMPONENT,),
     reference="Thompson (1933); Kaufmann, Korda and Munos (2012)",
     fits=fits,

@@ -41,10 +41,11 @@ class Ucb1(NamedTuple):
         first = unplayed(tally)
         if first >= 0:
             return Decision(first, ESTIMATE)
-        logarithm = math.log(round_number(tally))
+        means, plays = tally.means, tally.plays
+        width = 2.0 * self.proxy * math.log(round_number(tally))
         best, index = 0, -math.inf
-        for x in range(tally.plays.shape[0]):
-            value = tally.means[x] + math.sqrt(2.0 * self.proxy * logarithm / tally.plays[x])
+        for x in range(plays.shape[0]):
+            value = means[x] + math.sqrt(width / plays[x])
             if value > index:
                 best, index = x, value
         return Decision(best, EXPLOIT if best == best_mean(tally) else EXPLORE)
@@ -62,6 +63,7 @@ UCB1 = Kind(
     name="ucb1",
     build=build,
     parameters={"proxy": None},
+    by_numbers=True,
     needs=(OWN_COMPONENT,),
     reference="Auer, Cesa-Bianchi and Fischer (2002)",
     fits=reward_is_observed,
