@@ -5,7 +5,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-MODULES = ("client.py", "errors.py", "pairs.py", "words.py", "py.typed")
+MODULES = ("client.py", "served.py", "errors.py", "pairs.py", "words.py", "py.typed")
 
 
 class Modules(BuildHookInterface):

@@ -62,7 +62,7 @@ def test_the_client_alone_is_small_and_is_the_one_of_the_package(tmp_path):
     (found,) = tmp_path.glob("ossb_client-*.whl")
     assert found.stat().st_size < 100_000
     with zipfile.ZipFile(found) as archive:
-        for name in ("client.py", "errors.py", "pairs.py", "words.py"):
+        for name in ("client.py", "served.py", "errors.py", "pairs.py", "words.py"):
             assert archive.read(f"ossb_client/{name}") == (ROOT / "src/ossb" / name).read_bytes()
         (metadata,) = [name for name in archive.namelist() if name.endswith("METADATA")]
         assert b"Requires-Dist" not in archive.read(metadata)

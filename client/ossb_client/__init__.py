@@ -21,6 +21,7 @@ from ossb_client.errors import (
     Unavailable,
     Unknown,
 )
+from ossb_client.served import ServedCampaign
 
 __all__ = [
     "Client",
@@ -33,6 +34,7 @@ __all__ = [
     "OssbError",
     "OutOfTime",
     "PolicyError",
+    "ServedCampaign",
     "ServiceError",
     "Told",
     "Unavailable",

@@ -124,10 +124,13 @@ class Client:
         found: list[dict[str, Any]] = self._call("GET", path)["campaigns"]
         return found
 
-    def campaign(self, name: str, delta: float | None = None) -> dict[str, Any]:
-        """Where a campaign stands; whether to stop at confidence 1 − ``delta``, else its own."""
-        query = "" if delta is None else f"?delta={float(delta)!r}"
-        return self._call("GET", _path(name) + query)
+    def campaign(
+        self, name: str, delta: float | None = None, epsilon: float | None = None
+    ) -> dict[str, Any]:
+        """Where a campaign stands; whether to stop at δ and ε, else at those of its own."""
+        given = {"delta": delta, "epsilon": epsilon}
+        asked = [f"{key}={float(value)!r}" for key, value in given.items() if value is not None]
+        return self._call("GET", _path(name) + ("?" + "&".join(asked) if asked else ""))
 
     def ask(
         self,

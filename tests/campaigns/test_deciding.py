@@ -10,7 +10,6 @@ from ossb.campaigns.deciding import confidence
 from ossb.campaigns.intervals import find_ends, intervals
 from ossb.errors import Closed, InputError
 from ossb.instances import from_dict
-from ossb.service.summary import summary
 
 BERNOULLI = {"structure": "classical", "observation": "bernoulli", "n_arms": 3}
 CHANCES = [0.3, 0.5, 0.8]
@@ -39,13 +38,13 @@ def test_identify_is_top_two_with_its_own_confidence():
 
 def test_it_says_what_is_left_and_then_what_was_found():
     campaign = played(opened(policy="identify"), 60)
-    stop = summary(campaign)["stop"]
+    stop = campaign.document()["stop"]
     assert not stop["met"]
     assert stop["sentence"].startswith("Not sure to 95% yet: ")
     left = stop["left"]
     assert left["low"] <= left["rounds"] <= left["high"]
     played(campaign, 700, seed=2)
-    stop = summary(campaign)["stop"]
+    stop = campaign.document()["stop"]
     assert stop["met"]
     assert stop["left"] is None
     assert stop["sentence"].startswith("Arm 2 is best, sure to 95%; that took 760 rounds")
@@ -56,7 +55,7 @@ def test_what_is_left_is_about_right():
     hits = 0
     for seed in range(8):
         campaign = played(opened(policy="identify"), 80, seed)
-        left, more = summary(campaign)["stop"]["left"], 0
+        left, more = campaign.document()["stop"]["left"], 0
         if left is None:
             hits += 1
             continue
@@ -76,13 +75,13 @@ def test_what_is_left_counts_all_arms_that_epsilon_asks_for():
     rng = np.random.default_rng(2)
     for decision in (campaign.ask()[0] for _ in range(150)):
         campaign.tell(decision.id, int(rng.random() < means[decision.arm]))
-    stop = summary(campaign)["stop"]
+    stop = campaign.document()["stop"]
     assert not stop["met"]
     assert 0 < stop["left"]["rounds"] < 5_000
 
 
 def test_a_policy_of_least_regret_says_that_it_will_not_end():
-    said = summary(played(opened(policy="hgl"), 60))["stop"]["sentence"]
+    said = played(opened(policy="hgl"), 60).document()["stop"]["sentence"]
     assert "hgl spends little and does not aim to end" in said
     assert "top-two" in said
 
@@ -178,7 +177,7 @@ def test_intervals_of_sums_are_sums_and_of_the_unseen_none():
     campaign = Campaign.open("memory://", "c", instance=pairs, policy="top-two")
     (decision,) = campaign.ask()
     campaign.tell(decision.id, [1.0, 2.0])
-    found = summary(campaign)["intervals"]
+    found = campaign.document()["intervals"]
     seen = [ends for ends in found["components"] if ends is not None]
     assert found["components"].count(None) == 1
     assert [ends is None for ends in found["arms"]].count(True) == 1
@@ -208,8 +207,8 @@ def test_a_document_of_many_arms_holds_no_certificate_of_their_square():
     campaign = Campaign.open("memory://", "c", instance={**BERNOULLI, "n_arms": 300})
     ones = [6] + 299 * [3]  # of seven
     campaign.import_rows([(arm, int(k < ones[arm])) for arm in range(300) for k in range(7)])
-    found = summary(campaign)["rates"]
+    found = campaign.document()["rates"]
     assert found["certificate"] is None
     assert found["status"] == "certified"
     assert len(found["rates"]) > 100
-    assert summary(played(opened(), 30))["rates"]["certificate"] is not None
+    assert played(opened(), 30).document()["rates"]["certificate"] is not None

@@ -8,8 +8,8 @@ import pytest
 
 from ossb import certificates
 from ossb.campaigns import Campaign
+from ossb.campaigns.document import short
 from ossb.instances import from_dict
-from ossb.service.summary import short, summary
 from ossb.structures.base import bound
 
 KNOWN = {
@@ -103,14 +103,14 @@ def test_nobody_leads_of_whom_nothing_was_told(clock):
     assert campaign.leader() == campaign.best() == [0, 0]
     campaign.retire_arm(2)
     assert campaign.leader() is None
-    assert summary(campaign)["leader"] is short(campaign)["leader"] is None
+    assert campaign.document()["leader"] is short(campaign)["leader"] is None
     assert "none yet" in repr(campaign)
 
 
 def test_the_bound_is_at_the_number_of_tells_plus_one(clock):
     campaign = Campaign.open("memory://", "c", instance=KNOWN["classical"], clock=clock)
     campaign.import_rows([(0, 0.0), (1, 0.5), (2, 1.0)])
-    found = summary(campaign)
+    found = campaign.document()
     assert found["exploration"]["bound"] == found["rates"]["value"] * math.log(4)
 
 

@@ -8,7 +8,6 @@ import pytest
 from ossb.campaigns import Campaign, Told
 from ossb.campaigns.snapshots import fingerprint
 from ossb.errors import InputError
-from ossb.service.summary import summary
 
 GRAPH = {  # arm 0 shows both components, the second one first; arm 1 one, arm 2 none
     "structure": "polytope",
@@ -125,7 +124,7 @@ def test_the_largest_can_be_played_with(instance, pattern, sigma, clock):
             campaign.tell(decision.id, [size * next(values) for _ in decision.arm])
         else:
             campaign.tell(decision.id, size * next(values))
-    found = summary(campaign)
+    found = campaign.document()
     assert all(mean is None or math.isfinite(mean) for mean in found["means"])
     assert found["stop"]["statistic"] is not None
     campaign.void(decision.id)

@@ -4,11 +4,11 @@ import pytest
 
 from campaign_instances import PLAYED, shown_by
 from ossb.campaigns import Campaign
+from ossb.campaigns.document import short
 from ossb.campaigns.snapshots import fingerprint
 from ossb.cli.exporting import write
 from ossb.errors import InputError
 from ossb.instances import STRUCTURES
-from ossb.service.summary import short, summary
 
 ROUNDS = 8
 
@@ -26,13 +26,13 @@ def test_every_structure_is_among_them():
 def test_from_creation_to_export(label, clock, tmp_path):
     instance, policy = PLAYED[label]
     campaign = Campaign.open("memory://", "c", instance=instance, policy=policy, clock=clock)
-    assert summary(campaign)["rounds"] == 0
+    assert campaign.document()["rounds"] == 0
     for _ in range(ROUNDS):
         (decision,) = campaign.ask()
         value = shown_by(campaign, decision._asdict())
         assert campaign.tell(decision.id, value) == "recorded"
         assert campaign.tell(decision.id, value) == "same"
-    stands = summary(campaign)
+    stands = campaign.document()
     assert stands["rounds"] == sum(stands["plays"]) == ROUNDS
     assert short(campaign)["structure"] == instance["structure"]
     rates = campaign.rates()

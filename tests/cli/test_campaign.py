@@ -186,7 +186,7 @@ def test_how_sure_to_be(campaign, tmp_path):
     assert "to 99.9%" in campaign.out
     for delta in ("0", "1", "nan"):
         assert campaign("show", "first", "--delta", delta) == 2
-        assert "`delta` must lie in (0, 1)" in campaign.err
+        assert "`delta` must " in campaign.err
 
 
 def test_a_store_in_use(campaign, tmp_path, ossb):

@@ -74,11 +74,11 @@ def test_what_was_never_written_is_never_shown(registry):
     found = while_refused(
         registry,
         lambda: campaign.tell(one.id, 1000.0),
-        lambda: registry.summary("first", 0.05),
+        lambda: registry.document("first", 0.05),
     )
     assert (found["rounds"], found["events"]) == (0, 2)
     campaign.tell(other.id, 1.0)
-    found = registry.summary("first", 0.05)
+    found = registry.document("first", 0.05)
     assert found == {**found, **campaign.describe()}
     assert found["rounds"] == 1
     assert 1000.0 not in found["means"]
@@ -89,13 +89,13 @@ def test_a_page_of_an_event_is_not_another_ones(registry):
     campaign, _ = registry.create("first", TWO, "ucb1", 0)
     one, other = campaign.ask(2)
     campaign.tell(one.id, 5.0)
-    page = registry.summary("first", 0.05)
+    page = registry.document("first", 0.05)
     journal = registry.storage._journals["first"]
     journal.pop()
     campaign._journal.spoil()
     campaign.tell(other.id, 1.0)
-    assert registry.summary("first", 0.05)["means"] != page["means"]
-    assert registry.summary("first", 0.05)["events"] == page["events"]
+    assert registry.document("first", 0.05)["means"] != page["means"]
+    assert registry.document("first", 0.05)["events"] == page["events"]
 
 
 def test_lists_that_were_never_written_are_not_looked_for(registry):
@@ -110,17 +110,17 @@ def test_lists_that_were_never_written_are_not_looked_for(registry):
 def test_what_is_kept_of_a_page_is_worked_out_once(registry, monkeypatch):
     from ossb.service import registry as module
 
-    whole, made = module.summary_at, []
+    whole, made = module.document_of, []
 
-    def summary_at(moment, delta):
+    def document_of(moment, delta, epsilon):
         made.append(delta)
-        return whole(moment, delta)
+        return whole(moment, delta, epsilon)
 
-    monkeypatch.setattr(module, "summary_at", summary_at)
+    monkeypatch.setattr(module, "document_of", document_of)
     campaign, _ = registry.create("first", TWO, "ucb1", 0)
     for delta in (0.05, 0.05, 0.1, 0.1):
-        registry.summary("first", delta)
+        registry.document("first", delta)
     assert made == [0.05, 0.1]
     campaign.ask()
-    assert registry.summary("first", 0.1)["pending"] == 1
+    assert registry.document("first", 0.1)["pending"] == 1
     assert made == [0.05, 0.1, 0.1]

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from campaign_instances import ROUTES
 from ossb.arm_sets import Paths
+from ossb.campaigns import document
 from ossb.campaigns.snapshots import fingerprint
 from ossb.client import Client
-from ossb.service import summary
 from service_process import Server
 
 ROADS = ["bridge", "tunnel", "ring", "park", "mall"]
@@ -106,7 +106,7 @@ def test_every_set_can_be_shown(http, kind):
 def test_of_many_arms_the_most_played_are_shown(vans, monkeypatch):
     play(vans, 12)
     whole = vans.get(VANS).json()
-    monkeypatch.setattr(summary, "MOST_MET", 1)
+    monkeypatch.setattr(document, "MOST_MET", 1)
     play(vans, 1)
     found = vans.get(VANS).json()
     assert found["arms_played"] >= whole["arms_played"] > 1
@@ -175,7 +175,7 @@ def test_data_from_before(vans):
 def test_rates_that_take_long_are_rough_or_left_out(vans, monkeypatch):
     play(vans, 10)
     rates = vans.get(VANS).json()["rates"]
-    assert rates["upper"] - rates["lower"] <= summary.ROUGH * rates["upper"]
+    assert rates["upper"] - rates["lower"] <= document.ROUGH * rates["upper"]
     monkeypatch.setattr(Paths, "slow_items", 4)
     play(vans, 1)
     found = vans.get(VANS).json()

@@ -3,12 +3,11 @@
 Every change is an event of the campaign's journal, and is answered once it is on disk.
 """
 
-import math
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -23,11 +22,13 @@ from ossb.campaigns.asking import (
     refuse_other_context,
     refuse_others,
 )
+from ossb.campaigns.calls import CampaignCalls
 from ossb.campaigns.card import card, line
 from ossb.campaigns.changing import Changes, Closed
 from ossb.campaigns.deciding import confidence
 from ossb.campaigns.definition import check_same, create, definition, label
 from ossb.campaigns.description import described, standing
+from ossb.campaigns.document import BINS, document_of
 from ossb.campaigns.events import Event
 from ossb.campaigns.history import Decided, decided, numbers_in, told_of, with_lists
 from ossb.campaigns.journal import Journal
@@ -41,6 +42,7 @@ from ossb.campaigns.voiding import without
 from ossb.errors import InputError, NoCampaign, OssbError
 from ossb.fields import integer, number
 from ossb.pairs import as_pairs, id_of
+from ossb.served import ServedCampaign, is_service
 from ossb.structures.base import Instance
 from ossb.tally import Tally
 
@@ -48,7 +50,6 @@ LEASE = 3600.0
 LONGEST_LEASE = 10 * 365 * 86400.0
 MOST_PENDING = 100_000
 MOST_AT_ONCE = 10_000
-GAP = 1e-6
 
 
 class Campaign(Changes):
@@ -94,6 +95,33 @@ class Campaign(Changes):
         self._journal = Journal(storage, name)
         self._players = Players()
 
+    @overload
+    @classmethod
+    def open(
+        cls,
+        storage: Storage,
+        name: str,
+        *,
+        instance: Instance | Mapping[str, Any] | None = None,
+        policy: str | Mapping[str, Any] = "hgl",
+        seed: int = 0,
+        clock: Callable[[], float] = time.time,
+    ) -> "Campaign": ...
+
+    @overload
+    @classmethod
+    def open(
+        cls,
+        storage: str,
+        name: str,
+        *,
+        instance: Instance | Mapping[str, Any] | None = None,
+        policy: str | Mapping[str, Any] = "hgl",
+        seed: int = 0,
+        clock: Callable[[], float] = time.time,
+        token: str | None = None,
+    ) -> CampaignCalls: ...
+
     @classmethod
     def open(
         cls,
@@ -104,12 +132,29 @@ class Campaign(Changes):
         policy: str | Mapping[str, Any] = "hgl",
         seed: int = 0,
         clock: Callable[[], float] = time.time,
-    ) -> "Campaign":
+        token: str | None = None,
+    ) -> CampaignCalls:
         """The campaign of a name: created if it is new and an instance is given, else loaded.
 
         ``Unknown`` if there is none and no instance is given, ``Conflict`` if there is one with
         another definition.  A store given by its URL is let go of with the campaign.
+
+        Parameters
+        ----------
+        storage
+            ``sqlite:///FILE``, ``postgresql://…``, ``memory://``, ``http://…`` of a service, or a
+            store that is open.
+        clock
+            Seconds since 1970; a service has its own.
+        token
+            Sent to a service.
         """
+        if isinstance(storage, str) and is_service(storage):
+            return ServedCampaign.open(
+                storage, name, instance=instance, policy=policy, seed=seed, token=token
+            )
+        if token is not None:
+            raise InputError("token", "be left out: it is for http://…")
         wanted = None if instance is None else definition(name, instance, policy, seed)
         store = open_storage(storage) if isinstance(storage, str) else storage
         try:
@@ -331,19 +376,13 @@ class Campaign(Changes):
         being the arm that is least ruled out; ``statistic`` is None, with a ``reason``, where there
         is no test.
         """
-        own = confidence(self.definition["policy"])
-        delta = number(own[0] if delta is None else delta, "delta")
-        epsilon = number(own[1] if epsilon is None else epsilon, "epsilon")
-        if not 0 < delta < 1:
-            raise InputError("delta", "lie in (0, 1)", delta)
-        if not 0 <= epsilon < math.inf:
-            raise InputError("epsilon", "be non-negative", epsilon)
+        delta, epsilon = confidence(self.definition["policy"], delta, epsilon)
         if delta >= 0.5:
             said = f"a chance of {delta:g} to be wrong is asked for; did you mean {1 - delta:g}?"
             warnings.warn(said, stacklevel=2)
         return looking.stopping(self._view(), delta, epsilon)
 
-    def rates(self, gap: float = GAP) -> dict[str, Any]:
+    def rates(self, gap: float = looking.GAP) -> dict[str, Any]:
         """The Graves–Lai bound at the estimate: value, rates and certificate.
 
         ``{"value", "lower", "upper", "best_arm", "rates": [{"arm", "rate"}], "status",
@@ -358,6 +397,16 @@ class Campaign(Changes):
         """Where the campaign stands; decisions not yet told count in ``pending`` only."""
         with self._journal.look() as state:
             return described(state, self._clock())
+
+    def document(self, delta: float | None = None, epsilon: float | None = None) -> dict[str, Any]:
+        """All that a service and its page show: definition, plays, leader, rates, stop, intervals.
+
+        ``exploration`` holds the regret spent so far by the estimate, Σ plays(x) (μ* − μ(x)), and
+        C(m) ln t beside it, t being the number of tells plus one; ``timeline`` phases and
+        estimated regret over the decisions, in a few bins.  Of a set of arms that are not listed
+        the most played ones are shown.
+        """
+        return document_of(self.moment(BINS), delta, epsilon)
 
     def standing(self) -> tuple[str, dict[str, Any]]:
         """How many decisions are pending, and how many have become what, by now.
@@ -402,13 +451,13 @@ class Campaign(Changes):
         return with_lists(entries, lambda low, high: self._storage.read(self.name, low - 1, high))
 
     def timeline(
-        self, bins: int = 60, gaps: Sequence[float | None] | None = None
+        self, bins: int = BINS, gaps: Sequence[float | None] | None = None
     ) -> dict[str, Any]:
         """Phases and, given the arms' gaps, regret along the decisions, in a few bins."""
         with self._journal.look() as state:
             return timeline(state, integer(bins, "bins", least=1), gaps)
 
-    def moment(self, bins: int = 60) -> looking.Moment:
+    def moment(self, bins: int = BINS) -> looking.Moment:
         """All that can be said about where the campaign stands, of one moment that is on disk."""
         bins = integer(bins, "bins", least=1)
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ossb.campaigns.looking import View, at_estimate
-from ossb.errors import OssbError
+from ossb.errors import InputError, OssbError
+from ossb.fields import number
 from ossb.models.rivals import CHARGE, STATISTIC, rivals_of
 from ossb.simulation.planning import shares
 from ossb.simulation.stops import Stop
@@ -30,10 +31,18 @@ class Left(NamedTuple):
     high: int
 
 
-def confidence(policy: dict[str, Any], delta: float | None = None) -> tuple[float, float]:
+def confidence(
+    policy: dict[str, Any], delta: float | None = None, epsilon: float | None = None
+) -> tuple[float, float]:
     """δ and ε of a campaign: as asked for, else by its definition."""
     own = policy if policy["name"] in DECIDING else {}
-    return float(own.get("delta", DELTA) if delta is None else delta), float(own.get("epsilon", 0))
+    delta = number(own.get("delta", DELTA) if delta is None else delta, "delta")
+    epsilon = number(own.get("epsilon", 0.0) if epsilon is None else epsilon, "epsilon")
+    if not 0 < delta < 1:
+        raise InputError("delta", "lie in (0, 1)", delta)
+    if not 0 <= epsilon < math.inf:
+        raise InputError("epsilon", "be non-negative", epsilon)
+    return delta, epsilon
 
 
 def outlook(view: View, stop: dict[str, Any]) -> Left | None:

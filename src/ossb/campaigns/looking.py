@@ -20,6 +20,8 @@ from ossb.models.rivals.mixture import mixture_of
 from ossb.structures.base import bound
 from ossb.tally import Tally
 
+GAP = 1e-6  # relative, of rates at the estimate
+
 CERTIFIED = 10_000_000  # numbers of a certificate: as JSON some hundred megabytes
 BEYOND = "the likelihood ratio is beyond the range of doubles"
 

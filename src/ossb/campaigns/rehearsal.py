@@ -86,7 +86,7 @@ def _trial(state: State, player: Player, seconds: float) -> float:
     started = time.monotonic()
     try:
         with deadlines.no_longer(seconds):
-            player.select(player.view(tally), bound, rng, state.table, player.any_context)
+            player.select(tally, bound, rng, state.table, player.any_context)
     except OutOfTime:
         deadlines.check()
         return max(time.monotonic() - started, seconds * (1.0 + 1e-9))

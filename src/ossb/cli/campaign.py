@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ossb.cli.completing import policy_names
-from ossb.cli.storage import PLACES, STORAGE, campaigns
+from ossb.cli.storage import PLACES, STORAGE, campaign, created, decisions, listed
 from ossb.cli.typed import typed
 from ossb.words import counted
 
@@ -46,9 +46,7 @@ def create(
     found, is_list = load(instance)
     if is_list:
         raise InputError("instance", "be one instance, not a list")
-    with campaigns(storage, token, make=True) as store:
-        keys = found[0].to_dict()
-        made = store.create(name, keys, _policy(policy), seed)
+    made = created(storage, token, name, found[0].to_dict(), _policy(policy), seed)
     if json:
         _print(made)
     else:
@@ -63,8 +61,7 @@ def list_(storage: Where = STORAGE, token: Token = None, json: Json = False) -> 
 
     Example: ossb campaign list --storage sqlite:///ossb.db
     """
-    with campaigns(storage, token) as store:
-        found = store.listed()
+    found = listed(storage, token)
     if json:
         _print(found)
     else:
@@ -108,6 +105,13 @@ def show(
             "to end, else 0.05."
         ),
     ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="How much worse than the best is good enough; by itself as the policy has it, "
+            "else 0."
+        ),
+    ] = None,
     storage: Where = STORAGE,
     token: Token = None,
     json: Json = False,
@@ -116,14 +120,10 @@ def show(
 
     Example: ossb campaign show prices --delta 0.01 --json
     """
-    from ossb.errors import InputError
-
-    if delta is not None and not 0 < delta < 1:
-        raise InputError("delta", "lie in (0, 1)", delta)
-    with campaigns(storage, token) as store:
-        found = store.show(name, delta)
+    with campaign(storage, token, name) as found:
+        stands = found.document(delta, epsilon)
     if json:
-        _print(found)
+        _print(stands)
         return
     from rich.console import Console
     from rich.text import Text
@@ -131,10 +131,10 @@ def show(
     from ossb.cli.standing import tables
 
     console = Console()
-    console.print(Text(_headline(found)), soft_wrap=True)
-    for table in tables(found):
+    console.print(Text(_headline(stands)), soft_wrap=True)
+    for table in tables(stands):
         console.print(table)
-    console.print(Text(_stop(found)), soft_wrap=True)
+    console.print(Text(_stop(stands)), soft_wrap=True)
 
 
 @app.command()
@@ -168,13 +168,13 @@ def ask(
         ("available", _numbers(available)),
         ("context", context),
     )
-    options = {k: v for k, v in given if v is not None}
-    with campaigns(storage, token) as store:
-        decisions = store.ask(name, n, options)
+    options: dict[str, Any] = {k: v for k, v in given if v is not None}
+    with campaign(storage, token, name) as found:
+        asked = [decision._asdict() for decision in found.ask(n, **options)]
     if json:
-        _print({"decisions": decisions})
+        _print({"decisions": asked})
     else:
-        for entry in decisions:
+        for entry in asked:
             typer.echo(f"{entry['id']}  arm {entry['arm_name']}  {entry['phase']}")
 
 
@@ -197,8 +197,8 @@ def tell(
         value = typed(observation)
     except ValueError:
         raise InputError("observation", "be a number or a list of numbers", observation) from None
-    with campaigns(storage, token) as store:
-        status = store.tell(name, id, value)
+    with campaign(storage, token, name) as found:
+        status = found.tell(id, value)
     if json:
         _print({"results": [{"id": id, "status": status}]})
     else:
@@ -217,8 +217,8 @@ def void(
 
     Example: ossb campaign void prices DECISION
     """
-    with campaigns(storage, token) as store:
-        status = store.void(name, id)
+    with campaign(storage, token, name) as found:
+        status = found.void(id)
     _said({"id": id, "status": status}, status, json)
 
 
@@ -228,8 +228,8 @@ def close(name: Name, storage: Where = STORAGE, token: Token = None, json: Json 
 
     Example: ossb campaign close prices
     """
-    with campaigns(storage, token) as store:
-        store.close(name)
+    with campaign(storage, token, name) as found:
+        found.close()
     _said({"name": name, "status": "closed"}, "closed", json)
 
 
@@ -253,8 +253,8 @@ def add_arm(
         brought = None
     if not isinstance(brought, dict):
         raise InputError("arm", "be a JSON object", arm)
-    with campaigns(storage, token) as store:
-        number = store.add_arm(name, brought)
+    with campaign(storage, token, name) as found:
+        number = found.add_arm(brought)
     _said({"arm": number}, f"arm {number} of campaign {name}", json)
 
 
@@ -272,8 +272,8 @@ def retire_arm(
 
     Example: ossb campaign retire-arm prices 3
     """
-    with campaigns(storage, token) as store:
-        store.retire_arm(name, arm)
+    with campaign(storage, token, name) as found:
+        found.retire_arm(arm)
     said = f"arm {arm} of campaign {name} is played no more"
     _said({"arm": arm, "status": "retired"}, said, json)
 
@@ -290,8 +290,8 @@ def switch(
 
     Example: ossb campaign switch prices top-two:delta=0.05
     """
-    with campaigns(storage, token) as store:
-        chosen = store.switch(name, _policy(policy))
+    with campaign(storage, token, name) as found:
+        chosen = found.switch(_policy(policy))
     said = f"campaign {name} is played by {chosen['name']} from here on"
     _said({"policy": chosen, "status": "switched"}, said, json)
 
@@ -320,8 +320,8 @@ def import_(
     rows = read_rows(file)
     content = hashlib.sha256(repr(rows).encode("utf-8", "backslashreplace")).hexdigest()
     shown = "".join(c if c.isprintable() else "?" for c in Path(file).name)
-    with campaigns(storage, token) as store:
-        taken = store.import_rows(name, rows, f"{shown} {content[:16]}")
+    with campaign(storage, token, name) as found:
+        taken = found.import_rows(rows, f"{shown} {content[:16]}", once=True)
     said = f"{counted(taken, 'row')} taken in by campaign {name}"
     if taken < len(rows):
         said += f": it took in the {counted(len(rows), 'row')} of this file just before"
@@ -346,11 +346,11 @@ def export(
     """
     from ossb.cli.exporting import write
 
-    with campaigns(storage, token) as store:
+    with campaign(storage, token, name) as found:
         if json and out == "-":
-            _print({"decisions": list(store.history(name))})
+            _print({"decisions": list(decisions(found))})
             return
-        count = write(store.history(name), out)
+        count = write(decisions(found), out)
     if json:
         _print({"file": out, "rows": count})
     else:

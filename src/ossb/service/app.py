@@ -94,10 +94,12 @@ class Service:
         self.aside = Threads(1)  # for what must not wait for any campaign
         self._later = Threads(1)  # for documents that took longer than their calls had
 
-    def work_out(self, name: str, delta: float | None) -> None:
+    def work_out(self, name: str, delta: float | None, epsilon: float | None) -> None:
         """Work a campaign's document out aside, once, for whoever wants it next."""
         if not self.stopping and self.registry.begin_later(name):
-            self._later.start(lambda: self.registry.work_out(name, delta, lambda: self.stopping))
+            self._later.start(
+                lambda: self.registry.work_out(name, delta, epsilon, lambda: self.stopping)
+            )
 
     def warm(self) -> None:
         """Open the campaigns aside, so that the first to ask for one need not wait."""

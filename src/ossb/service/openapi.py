@@ -105,6 +105,14 @@ DELTA = {
     "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
     "example": 0.05,
 }
+EPSILON = {
+    "name": "epsilon",
+    "in": "query",
+    "description": "Stop at an arm within epsilon of the best; by default that of the policy, "
+    "where it is to end, else 0.",
+    "schema": {"type": "number", "minimum": 0},
+    "example": 0.01,
+}
 AFTER = {
     "name": "after",
     "in": "query",
@@ -235,7 +243,7 @@ def schema() -> dict[str, Any]:
             "get": _call(
                 "Where it stands; of a set of arms the most played ones",
                 {"200": _answer("Campaign", schemas.CAMPAIGN, examples.CAMPAIGN)},
-                parameters=(NAME, DELTA),
+                parameters=(NAME, DELTA, EPSILON),
             ),
         },
         f"{of}/ask": {

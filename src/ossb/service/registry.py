@@ -11,9 +11,9 @@ from weakref import WeakValueDictionary
 from ossb import deadlines
 from ossb.campaigns import Campaign, Corrupt, Storage
 from ossb.campaigns.definition import create, definition, is_label
+from ossb.campaigns.document import document_of
 from ossb.campaigns.journal import no_campaign
 from ossb.errors import OssbError
-from ossb.service.summary import BINS, summary_at
 from ossb.service.tokens import campaign_names
 from ossb.structures.base import Instance
 
@@ -37,7 +37,7 @@ class Registry:
         # while somebody holds or awaits them: names that are refused leave nothing behind
         self._opening: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
         # by the digest of the newest event: a number may become another event's
-        self._pages: dict[str, tuple[tuple[str, float | None], dict[str, Any]]] = {}
+        self._pages: dict[str, tuple[tuple[str, float | None, float | None], dict[str, Any]]] = {}
         self._waiting: dict[str, asyncio.Event] = {}
         self._turns: dict[str, asyncio.Lock] = {}
         self.damaged: dict[str, str] = {}  # campaigns that could not be opened, and why
@@ -80,17 +80,19 @@ class Registry:
             Campaign.open(self.storage, name, instance=instance, policy=policy, seed=seed)
         return self.campaign(name), made
 
-    def summary(self, name: str, delta: float | None) -> dict[str, Any]:
+    def document(
+        self, name: str, delta: float | None = None, epsilon: float | None = None
+    ) -> dict[str, Any]:
         """Where a campaign stands; worked out once for each state of it."""
         campaign = self.campaign(name)
         with _patiently(self._alone(f"\x1f{name}")):
             digest, standing = campaign.standing()
             state, page = self._pages.get(name, (None, {}))
-            if state == (digest, delta):
+            if state == (digest, delta, epsilon):
                 return {**page, **standing}  # leases end while nothing happens
-            moment = campaign.moment(BINS)
-            page = summary_at(moment, delta)
-            self._pages[name] = ((moment.digest, delta), page)
+            moment = campaign.moment()
+            page = document_of(moment, delta, epsilon)
+            self._pages[name] = ((moment.digest, delta, epsilon), page)
             return page
 
     def begin_later(self, name: str) -> bool:
@@ -100,15 +102,21 @@ class Registry:
         self._later.add(name)
         return True
 
-    def work_out(self, name: str, delta: float | None, abandoned: Callable[[], bool]) -> None:
+    def work_out(
+        self,
+        name: str,
+        delta: float | None,
+        epsilon: float | None,
+        abandoned: Callable[[], bool],
+    ) -> None:
         """Work a document out that nobody waits for, but that will be wanted again."""
         try:
             with suppress(OssbError), deadlines.wanted(time.monotonic() + LATER, abandoned):
-                self.summary(name, delta)
+                self.document(name, delta, epsilon)
         finally:
             self._later.discard(name)
 
-    def turn(self, name: str, what: str = "summary") -> asyncio.Lock:
+    def turn(self, name: str, what: str = "document") -> asyncio.Lock:
         """Whose turn it is to work something out: those who wait must not fill the threads."""
         return self._turns.setdefault(f"{what} {name}", asyncio.Lock())
 

@@ -8,7 +8,9 @@ from starlette.responses import PlainTextResponse, Response
 
 from ossb import deadlines
 from ossb.campaigns import Campaign, Conflict, Told, Unknown
+from ossb.campaigns.deciding import confidence
 from ossb.campaigns.definition import NoSigma
+from ossb.campaigns.document import judged, short, unjudged
 from ossb.deadlines import OutOfTime
 from ossb.errors import InputError
 from ossb.fields import integer, number, text
@@ -16,12 +18,12 @@ from ossb.instances import from_dict
 from ossb.service import sizes, strict
 from ossb.service.answers import RETRY_AFTER, Refusal, as_refusal, document, for_caller, within
 from ossb.service.call import BATCH, BODY, Call, too_large
+from ossb.service.entries import UNSEEN, entry_of
 from ossb.service.imports import read_part
 from ossb.service.openapi import schema
 from ossb.service.readiness import as_document
 from ossb.service.registry import LATER
 from ossb.service.stream import events
-from ossb.service.summary import UNSEEN, entry_of, judged, short, unjudged
 
 MOST_DECISIONS = 1000
 SAYING = 0.1  # of the time of a creation, to say that the campaign is there
@@ -58,7 +60,7 @@ async def create(call: Call) -> Response:
         campaign, made = await call.wait_for(
             call.run(CREATING, registry.create, name, known, policy, seed)
         )
-    return document(await _standing(call, campaign, None), 201 if made else 200)
+    return document(await _standing(call, campaign), 201 if made else 200)
 
 
 async def list_all(call: Call) -> Response:
@@ -71,7 +73,7 @@ async def list_all(call: Call) -> Response:
             return short(campaign)
         try:
             with deadlines.no_longer(LATER):
-                return judged(registry.summary(name, None))
+                return judged(registry.document(name))
         except OutOfTime:
             return judged(unjudged(campaign, None))
 
@@ -89,30 +91,31 @@ async def list_all(call: Call) -> Response:
 
 
 async def show(call: Call) -> Response:
-    query = call.query("delta")
-    delta = _float(query["delta"], "delta") if "delta" in query else None
-    if delta is not None and not 0 < delta < 1:
-        raise InputError("delta", "lie in (0, 1)", delta)
+    query = call.query("delta", "epsilon")
+    asked = {key: _float(value, key) for key, value in query.items()}
     registry = call.service.registry
     campaign = await call.work(registry.campaign, call.name)
-    return document(await _standing(call, campaign, delta))
+    confidence({"name": ""}, **asked)  # refused before anything is worked out
+    return document(await _standing(call, campaign, **asked))
 
 
-async def _standing(call: Call, campaign: Campaign, delta: float | None) -> dict[str, Any]:
+async def _standing(
+    call: Call, campaign: Campaign, delta: float | None = None, epsilon: float | None = None
+) -> dict[str, Any]:
     """Where a campaign stands; without rates and stop where these take too long."""
     registry, name = call.service.registry, campaign.name
 
     async def look() -> dict[str, Any]:
         async with registry.turn(name):
-            found: dict[str, Any] = await call.run(name, registry.summary, name, delta)
+            found: dict[str, Any] = await call.run(name, registry.document, name, delta, epsilon)
             return found
 
     try:
         with call.leaving(RESERVE):
             return await call.wait_for(look())
     except OutOfTime:
-        call.service.work_out(name, delta)
-        return await call.work(unjudged, campaign, delta)
+        call.service.work_out(name, delta, epsilon)
+        return await call.work(unjudged, campaign, delta, epsilon)
 
 
 async def ask(call: Call) -> Response:

@@ -2,19 +2,18 @@
 
 import math
 import time
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ossb import deadlines
 from ossb.arm_sets import ARM_SETS
-from ossb.campaigns import Campaign, Corrupt, Unavailable
-from ossb.campaigns.campaign import GAP
 from ossb.campaigns.deciding import Left, confidence, outlook, sentence
 from ossb.campaigns.headline import amount, called, headline
 from ossb.campaigns.intervals import intervals
-from ossb.campaigns.looking import Moment, known_leader, rates_at_estimate, stopping
-from ossb.errors import OssbError, OutOfTime
-from ossb.service.logs import LOG
+from ossb.campaigns.looking import GAP, Moment, known_leader, rates_at_estimate, stopping
+from ossb.errors import OutOfTime
+
+if TYPE_CHECKING:
+    from ossb.campaigns.campaign import Campaign
 
 BINS = 60
 INTERVALS = 0.05  # how often any of the intervals may ever miss
@@ -26,31 +25,12 @@ JUDGED = ("rates", "stop")  # what takes time to work out
 MOST_MET = 1000  # arms of a set in one document
 ROUGH = 1e-2  # relative gap of their rates
 CERTIFIED = 100_000  # numbers of a certificate in a document
-FAILED = "the server failed to show it; its log says why"
-DAMAGED: dict[str, Any] = {
-    **dict.fromkeys(("instance", "seed", "created", "arms", "plays", "means", "leader", "retired")),
-    **dict.fromkeys(("phases", "components", *JUDGED)),
-    **dict.fromkeys(("rounds", "pending", "events"), 0),
-    "policy": {"name": ""},
-    "closed": False,
-    "structure": "damaged",
-}
-UNSEEN = {**DAMAGED, "structure": "busy"}
 
 
-def summary(campaign: Campaign, delta: float | None = None) -> dict[str, Any]:
-    """Definition, plays and means, leader, rates with certificate, and whether one may stop.
-
-    ``exploration`` holds the regret spent so far by the estimate, Σ plays(x) (μ* − μ(x)), and
-    C(m) ln t beside it, t being the number of tells plus one; ``timeline`` phases and estimated
-    regret over the decisions, in a few bins.  Of a set of arms that are not listed the most
-    played ones are shown.
-    """
-    return summary_at(campaign.moment(BINS), delta)
-
-
-def summary_at(moment: Moment, delta: float | None) -> dict[str, Any]:
-    """The same, of one moment: what is worked out belongs to what is shown beside it."""
+def document_of(
+    moment: Moment, delta: float | None, epsilon: float | None = None
+) -> dict[str, Any]:
+    """Where a campaign stands at one moment: what is worked out belongs to what is beside it."""
     stands = moment.stands
     rates = _rates(moment)
     gaps = rates.pop("gaps", None)
@@ -61,7 +41,7 @@ def summary_at(moment: Moment, delta: float | None) -> dict[str, Any]:
     value = rates["value"]
     promised = None if value is None else value * math.log(stands["rounds"] + 1)
     leader, pace = known_leader(moment.view), _rounds_a_day(stands)
-    stop, left = _stop(moment, delta, told_for, pace)
+    stop, left = _stop(moment, confidence(stands["policy"], delta, epsilon), told_for, pace)
     found = {
         **stands,
         "leader": leader,
@@ -82,11 +62,14 @@ def _rounds_a_day(stands: dict[str, Any]) -> float | None:
 
 
 def _stop(
-    moment: Moment, delta: float | None, regret: float | None, per_day: float | None
+    moment: Moment,
+    confident: tuple[float, float],
+    regret: float | None,
+    per_day: float | None,
 ) -> tuple[dict[str, Any], Left | None]:
     """Whether one may stop, and that in a sentence, with what is left until then."""
     stands, view = moment.stands, moment.view
-    stop = stopping(view, *confidence(stands["policy"], delta))
+    stop = stopping(view, *confident)
     left = outlook(view, stop)
     named = None if stop["arm"] is None else called(stands, stop["arm"])
     policy, spent = stands["policy"]["name"], amount(regret, stands["instance"])
@@ -127,23 +110,7 @@ def most_played(found: dict[str, Any]) -> dict[str, Any]:
     return {**found, **fewer, "arms_played": len(played)}
 
 
-def entry_of(name: str, look: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
-    """A campaign in a list; one that cannot be shown says so, and keeps nobody from the others."""
-    try:
-        return look(name)
-    except Corrupt as error:
-        return {**DAMAGED, "name": name, "error": str(error)}
-    except Unavailable:  # the store, and so all of them
-        raise
-    except Exception as error:
-        reason = str(error)
-        if not isinstance(error, OssbError):
-            LOG.exception("failed", extra={"fields": {"campaign": name}})
-            reason = FAILED
-        return {**DAMAGED, "structure": "failed", "name": name, "error": reason}
-
-
-def short(campaign: Campaign) -> dict[str, Any]:
+def short(campaign: "Campaign") -> dict[str, Any]:
     """A campaign in a list of them, without what takes time to work out."""
     moment = campaign.moment()
     return _entry({**moment.stands, "leader": _leader_soon(moment)})
@@ -161,12 +128,14 @@ def _leader_soon(moment: Moment) -> Any:
         return None
 
 
-def unjudged(campaign: Campaign, delta: float | None) -> dict[str, Any]:
+def unjudged(
+    campaign: "Campaign", delta: float | None, epsilon: float | None = None
+) -> dict[str, Any]:
     """A campaign whose rates and stop took too long to work out, which it says."""
     reason = "this takes longer than a call has; it is shown once it was worked out"
     unknown = dict.fromkeys(("statistic", "threshold", "arm", "runner_up"))
     moment = campaign.moment(BINS)
-    sure, near = confidence(moment.stands["policy"], delta)
+    sure, near = confidence(moment.stands["policy"], delta, epsilon)
     stop = {"delta": sure, "epsilon": near, "met": False, **unknown, "reason": reason}
     leader = _leader_soon(moment)
     found = {
