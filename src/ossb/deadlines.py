@@ -127,18 +127,23 @@ def _never() -> bool:
     return False
 
 
-@contextmanager
-def holding(lock: Any) -> Iterator[None]:
+class holding:
     """Hold a lock; who waits for it looks whether that is still wanted."""
-    if is_limited():
-        while not lock.acquire(timeout=EVERY):
-            check()
-    else:
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
+
+    __slots__ = ("_lock",)  # made for each ask and tell
+
+    def __init__(self, lock: Any) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> None:
+        if is_limited():
+            while not self._lock.acquire(timeout=EVERY):
+                check()
+        else:
+            self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
 
 def _begin_to_watch() -> None:

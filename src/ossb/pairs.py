@@ -38,6 +38,8 @@ def _plain(values: Any) -> Any:
 
 def id_of(decision: Any) -> Any:
     """The id of a decision, given by itself or with all that an ask answers."""
+    if type(decision) is str:
+        return decision
     if isinstance(decision, Mapping):
         return decision.get("id", decision)
     return getattr(decision, "id", decision)
@@ -45,10 +47,13 @@ def id_of(decision: Any) -> Any:
 
 def as_pairs(entries: Any, field: str, what: str) -> list[tuple[Any, Any]]:
     """Entries that are pairs, as they should be."""
-    if isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
+    if isinstance(entries, list):
+        pairs = entries
+    elif isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
         raise InputError(field, "be a list of pairs", entries)
-    pairs = list(entries)
+    else:
+        pairs = list(entries)
     for i, pair in enumerate(pairs):
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise InputError(f"{field}[{i}]", f"be {what}", pair)
     return [(first, second) for first, second in pairs]

@@ -26,6 +26,7 @@ class Players:
 
     def __init__(self) -> None:
         self._instance: Any = None
+        self._policy: tuple[Any, str] = (None, "")  # the newest, and as text
         self._known: dict[tuple[frozenset[int], str], Player] = {}
 
     def of(self, state: State, left_out: frozenset[int]) -> Player:
@@ -48,7 +49,10 @@ class Players:
             if self._known and state.instance.to_dict() != self._instance.to_dict():
                 self._known.clear()
             self._instance = state.instance
-        return left_out, repr(state.definition["policy"])
+        policy = state.definition["policy"]
+        if policy is not self._policy[0]:
+            self._policy = policy, repr(policy)
+        return left_out, self._policy[1]
 
     def among(self, state: State, left_out: frozenset[int], field: str) -> Player:
         """The same; a refusal names the field that left the arms out."""
@@ -114,9 +118,10 @@ def choose(
     if kept:
         content |= change_of(state, course, live, before)
         course.live = live._replace(fresh=False)
-    after = arrays.rng_state(state.rng)
-    if after != state.stream:
-        content["rng"] = after
+    if player.draws:
+        after = arrays.rng_state(state.rng)
+        if after != state.stream:
+            content["rng"] = after
     return content
 
 

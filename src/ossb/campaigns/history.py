@@ -30,16 +30,16 @@ class Elsewhere(NamedTuple):
 
 def decided(state: State, first: int, count: int) -> list[Decided]:
     """Some decisions, in the order they were made."""
-    answers = []
+    answers, columns = [], state.decisions.raw
     for place in range(first, first + count):
         breathe()
-        arm = state.arm_at(int(state.decisions.arm[place]))
+        arm = state.arm_at(int(columns["arm"][place]))
         answers.append(
             Decided(
                 state.decisions.id_of(place),
                 plain(arm),
                 state.instance.arm_name(arm),
-                PHASES[int(state.decisions.phase[place])],
+                PHASES[columns["phase"][place]],
             )
         )
     return answers

@@ -53,6 +53,7 @@ class Journal:
         self._name = name
         self._lock = threading.RLock()
         self._last: Future[None] | None = None  # the newest append
+        self._fine: Future[None] | None = None  # one that was found to be on disk
         self._stale = False  # whether the state holds what the store does not
         self._damage: str | None = None
         self._base: bytes | None = None
@@ -164,8 +165,8 @@ class Journal:
             self._stale = self._stale or touched
             raise
         long = state.number - self._kept >= max(SNAPSHOT_EVERY, state.number // 16)
-        repeats = any(course.repeats for course in state.courses().values())
-        if long or (repeats and state.labour > max(LABOUR, DEARER * self._cost)):
+        worth = state.labour > max(LABOUR, DEARER * self._cost)
+        if long or (worth and any(course.repeats for course in state.courses().values())):
             self._kept = state.number
             started = time.thread_time()
             number, saved = state.number, snapshots.to_bytes(state)
@@ -224,9 +225,13 @@ class Journal:
         """
         if self._damage is not None:
             raise Corrupt(self._damage)
-        settled = self._last is None or self._last.done()  # looked at once: it changes meanwhile
-        if self._last is not None and settled and self._last.exception() is not None:
-            self._stale = True
+        last = self._last
+        settled = last is None or last is self._fine or last.done()  # looked at once: it changes
+        if settled and last is not self._fine:
+            if last is not None and last.exception() is not None:
+                self._stale = True
+            else:
+                self._fine = last
         if self._stale:
             self.settle()
             spoilt, self._state = self._state, self._load()

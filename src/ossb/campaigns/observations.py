@@ -34,7 +34,7 @@ class Observations:
 
     def read(self, place: int, value: Any, field: str) -> Any:
         """What a decision showed, as its event holds it."""
-        shown = self._state.reveals[int(self._state.decisions.arm[place])]
+        shown = self._state.reveals[int(self._state.decisions.raw["arm"][place])]
         return self.of(shown, value, field)
 
     def of(self, components: Sequence[int], value: Any, field: str) -> Any:

@@ -87,7 +87,7 @@ class Player:
         self._compiles = can_compile(self.policy)
         # whether who asks decides which arms there are: one context is no more than its arms
         self.has_contexts = by_itself(self.instance).has_contexts
-        self._draws = self.has_contexts or draws(self.policy)
+        self.draws = self.has_contexts or draws(self.policy)
         self._plain: Any = choose_within if self.has_contexts else choose
         self._step: Any = self._plain
         self._entry: Any = self._plain  # the same, of known types
@@ -177,7 +177,7 @@ class Player:
         started = time.perf_counter() if interpreted else 0.0
         try:
             if not interpreted:
-                drawn = rng if self._draws else None
+                drawn = rng if self.draws else None
                 if not deadlines.is_limited():
                     decision = self._entry(self.policy, *arguments, drawn)
                 else:
@@ -322,7 +322,7 @@ class Player:
         """Arguments of a compiled step before anything is known."""
         reveals = self.instance.showing()
         tally = empty_tally(self.instance.component_count(), len(reveals))
-        rng = np.random.Generator(np.random.PCG64(0)) if self._draws else None
+        rng = np.random.Generator(np.random.PCG64(0)) if self.draws else None
         last = (tally, self.bind(self.start()), rng)
         if not self.has_contexts:
             return self.policy, *last

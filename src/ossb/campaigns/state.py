@@ -14,7 +14,7 @@ from ossb.campaigns.ledger import EXPIRED, PENDING, TOLD, VOIDED, Decisions, val
 from ossb.deadlines import breathe
 from ossb.errors import InputError
 from ossb.instances import from_dict
-from ossb.tally import Decision, Tally, decide, empty_tally, observe
+from ossb.tally import Decision, Tally, by_numbers, decide, empty_tally, observe
 
 KEYS = 50_000  # idempotency keys remembered
 ASIDES = 8  # sets of arms, fewer than usual, whose memory is kept
@@ -51,6 +51,7 @@ class State:
         else:
             self.reveals = instance.showing()
             self.tally = empty_tally(instance.component_count(), len(self.reveals))
+        self._numbers: tuple[Any, Any] = (None, None)  # of a tally
         self.format = int(content["format"])
         # the policy's memory, on the arms not retired, and on fewer, by the arms left out
         self.usual = Course(Memory(arrays.unpacked(content["memory"])))
@@ -178,9 +179,10 @@ class State:
         self.pending[number] = expires
         self.soonest = min(self.soonest, expires)
         self.meet(())  # room for what the policy met
-        decide.function(self.tally, decision)  # a fold looks at no clock, and is never left half
+        books = self._books
+        decide.function(books, decision)  # a fold looks at no clock, and is never left half
         for component in self.reveals[decision.arm]:
-            self.tally.pending[component] += 1
+            books.pending[component] += 1
 
     def take_back(self, entered: Sequence[Sequence[int]], soonest: float) -> None:
         """Undo the newest decisions entered, of an event that is not to come after all."""
@@ -196,15 +198,15 @@ class State:
         arrays.set_rng_state(self.rng, self.stream)
 
     def _told(self, event: Event, content: dict[str, Any]) -> None:
-        columns = self.decisions.raw
+        columns, books = self.decisions.raw, self._books
         for number, observation in content["tells"]:
             arm = int(columns["arm"][number])
             if columns["status"][number] == PENDING:
                 del self.pending[number]
                 for component in self.reveals[arm]:
-                    self.tally.pending[component] -= 1
+                    books.pending[component] -= 1
             else:
-                self.tally.plays[arm] += 1  # late: no longer among the provisional ones
+                books.plays[arm] += 1  # late: no longer among the provisional ones
             columns["status"][number] = TOLD
             columns["value"][number] = value_of(observation)
             columns["told"][number] = event.time
@@ -212,10 +214,17 @@ class State:
             self._observe(arm, observation)
 
     def _observe(self, arm: int, observation: Any) -> None:
-        sign = self.instance.observed_sign
+        sign, books = self.instance.observed_sign, self._books
         for component, value in zip(self.reveals[arm], _values(observation), strict=True):
-            observe.function(self.tally, component, sign * value)
-        self.tally.clock[0] += 1
+            observe.function(books, component, sign * value)
+        books.clock[0] += 1
+
+    @property
+    def _books(self) -> Any:
+        """The tally, to write numbers of."""
+        if self._numbers[0] is not self.tally:
+            self._numbers = self.tally, by_numbers(self.tally)
+        return self._numbers[1]
 
     def _voided(self, event: Event, content: dict[str, Any]) -> None:
         number = content["number"]

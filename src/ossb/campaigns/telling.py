@@ -26,7 +26,7 @@ def sorted_out(
     state: State, tells: Sequence[tuple[str, Any]]
 ) -> tuple[list[str], list[tuple[int, Any]]]:
     """What is answered to each tell, and what is new in them: decisions and observations."""
-    observations = Observations(state)
+    observations, columns = Observations(state), state.decisions.raw
     statuses: list[str] = []
     fresh: dict[int, Any] = {}
     for i, (id_, observation) in enumerate(tells):
@@ -35,8 +35,8 @@ def sorted_out(
         value = observations.read(place, observation, f"{where}observation")
         if place in fresh:
             before = value_of(fresh[place])
-        elif state.decisions.status[place] == TOLD:
-            before = int(state.decisions.value[place])
+        elif columns["status"][place] == TOLD:
+            before = int(columns["value"][place])
         else:
             fresh[place] = value
             statuses.append("recorded")
