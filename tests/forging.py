@@ -128,7 +128,13 @@ COSTS = {
     "classical poisson ": [1.0, 2.0, 0.5, 0.0],
 }
 PRICED = {f"{name.strip()}, cost {cost}": (name.strip(), cost) for name, cost in COSTS.items()}
-CASES = (*WRITTEN, *IN_PYTHON, *PRICED)
+# and where more is asked for than the best arm
+ASKED = {
+    f"{name}, answer {next(iter(answer))}": (name, answer)
+    for name in ("classical bernoulli", "classical poisson", "linear", "linear that do not span")
+    for answer in ({"top": 2}, {"above": 0.47})
+}
+CASES = (*WRITTEN, *IN_PYTHON, *PRICED, *ASKED)
 
 
 def _sampled():
@@ -171,11 +177,19 @@ def _raise_one(theta, rates):
 HUGE = (1e300, 1e200, 1e20, 1e13, 1e-13, 1e-20, 1e-200, 1e-300, 5e-324, 1.0, 2.0, 0.5, -1.0)
 
 
+def _what(name):
+    """The instance of a case, what its plays cost, and what is asked for."""
+    if name in ASKED:
+        return ASKED[name][0], "samples", ASKED[name][1]
+    return *(PRICED | SAMPLED).get(name, (name, "regret")), "best"
+
+
 def honest(name):
     """The right certificate of a case, as a file holds it, and the interval that holds C."""
-    name, cost = (PRICED | SAMPLED).get(name, (name, "regret"))
+    name, cost, asked = _what(name)
     written = name in WRITTEN
-    answer = bound(from_dict(WRITTEN[name]) if written else in_python(name), cost=cost)
+    instance = from_dict(WRITTEN[name]) if written else in_python(name)
+    answer = bound(instance, cost=cost, answer=asked)
     entry = {"instance": WRITTEN.get(name, name), **certificates.claims(answer)}
     room = 0.0 if written else DESCRIBED * answer.upper
     return json.loads(json.dumps(entry)), answer.lower - room, answer.upper + room
@@ -195,10 +209,10 @@ def proved(entry):
 
 
 def numbers(node, path=()):
-    """The places of all numbers of an entry, but those of its instance and of the cost."""
+    """The places of all numbers of an entry, but those of its instance and of what is asked."""
     if isinstance(node, dict):
         for key, value in node.items():
-            if path or key not in ("instance", "cost"):
+            if path or key not in ("instance", "cost", "answer"):
                 yield from numbers(value, (*path, key))
     elif isinstance(node, list):
         for k, value in enumerate(node):
@@ -208,10 +222,10 @@ def numbers(node, path=()):
 
 
 def lists(node, path=()):
-    """The places of all lists that have entries, but those of the instance and of the cost."""
+    """The places of all lists that have entries, but those of the instance and of what is asked."""
     if isinstance(node, dict):
         for key, value in node.items():
-            if path or key not in ("instance", "cost"):
+            if path or key not in ("instance", "cost", "answer"):
                 yield from lists(value, (*path, key))
     elif isinstance(node, list):
         if node:

@@ -17,8 +17,9 @@ import numpy as np
 from ossb.errors import InputError
 from ossb.fields import choice, extreme, integer, matrix, number, refuse_extreme, vector
 from ossb.files import replacing
-from ossb.graves_lai.bound import Bound, Status
-from ossb.graves_lai.cost import Cost
+from ossb.graves_lai.answers import BEST, Answer, read_answer
+from ossb.graves_lai.bound import Bound, Status, problem_of
+from ossb.graves_lai.cost import SAMPLES, Cost
 from ossb.graves_lai.proof import GAP, Alternative, Arm, Report
 from ossb.instances import from_dict
 from ossb.structures.base import cost_of
@@ -89,7 +90,8 @@ def claims(bound: Bound) -> dict[str, Any]:
     """What a certificate says of its instance."""
     content = bound.to_dict()
     head = {key: content[key] for key in ("cost", "lower", "upper", "status")}
-    head |= {"gap": bound.promised, "best_arm": content["best_arm"]}
+    said = ("best_arm",) if bound.answer.is_best else ("answer", "chosen")
+    head |= {"gap": bound.promised, **{key: content[key] for key in said}}
     if isinstance(bound, SummedBound):
         return {**head, "segments": [claims(part) for part in bound.parts]}
     return {
@@ -125,7 +127,8 @@ def _bound(entry: Any, where: str) -> Bound:
 
 def claimed(instance: Any, entry: dict[str, Any], where: str) -> Bound:
     """The bound of an instance that a certificate claims, not yet checked."""
-    if _arm(entry.get("best_arm"), f"{where}.best_arm") != instance.best_arm():
+    asked = _answer(entry, instance, where)
+    if asked.is_best and _arm(entry.get("best_arm"), f"{where}.best_arm") != instance.best_arm():
         raise InputError(f"{where}.best_arm", "be the best arm", entry.get("best_arm"))
     if isinstance(instance, Segmented):
         return _claimed_sum(instance, entry, where)
@@ -146,13 +149,32 @@ def claimed(instance: Any, entry: dict[str, Any], where: str) -> Bound:
         entry.get("multipliers"),
         _status(entry, where),
         promised=number(entry.get("gap", GAP), f"{where}.gap"),
-        cost=_cost(entry, instance, where),
+        cost=_cost(entry, instance, asked, where),
+        answer=asked,
     )
+
+
+def _answer(entry: dict[str, Any], instance: Any, where: str) -> Answer:
+    """What was asked for: the best arm, where the file does not say."""
+    given = entry.get("answer", "best")
+    refuse_extreme(extreme(given, f"{where}.answer"))
+    try:
+        asked = read_answer(given, instance.n_arms)
+        if not asked.is_best:
+            right = instance.answered(SAMPLES, asked)
+            _ = right.pairs  # refused where something is level
+    except InputError as error:
+        raise InputError(f"{where}.answer", f"be valid: {error}") from None
+    if not asked.is_best:
+        chosen = asked.chosen(np.asarray(instance.rewards), instance.sign)
+        if entry.get("chosen") != chosen:
+            raise InputError(f"{where}.chosen", f"be {chosen}", entry.get("chosen"))
+    return asked
 
 
 def _claimed_sum(instance: Segmented, entry: dict[str, Any], where: str) -> Bound:
     """The bound of segments: that of each, at the cost that stands above them."""
-    cost = _cost(entry, instance, where)
+    cost = _cost(entry, instance, BEST, where)
     entries = _list(entry, "segments", where)
     if len(entries) != len(instance.parts):
         raise InputError(f"{where}.segments", f"be {len(instance.parts)}", len(entries))
@@ -178,13 +200,12 @@ def _status(entry: dict[str, Any], where: str) -> Status:
     return "heuristic" if status == "heuristic" else "certified"
 
 
-def _cost(entry: dict[str, Any], instance: Any, where: str) -> Cost:
+def _cost(entry: dict[str, Any], instance: Any, asked: Answer, where: str) -> Cost:
     """What plays cost: regret, where the file does not say."""
     refuse_extreme(extreme(entry.get("cost"), f"{where}.cost"))
     try:
-        cost = cost_of(instance, entry.get("cost", "regret"))
-        if not cost.is_regret:
-            instance.priced(cost)
+        cost = cost_of(instance, entry.get("cost", "regret"), asked)
+        problem_of(instance, cost, asked)
     except InputError as error:
         raise InputError(f"{where}.cost", f"be valid: {error}") from None
     return cost

@@ -27,6 +27,13 @@ def bound(
             "or a price for each arm, p1,p2,…",
         ),
     ] = "regret",
+    top: Annotated[
+        int | None, typer.Option(metavar="M", help="Ask for the M best arms; costs of all plays.")
+    ] = None,
+    above: Annotated[
+        float | None,
+        typer.Option(metavar="LEVEL", help="Ask for the arms whose means exceed LEVEL."),
+    ] = None,
     certificate: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the proof of both sides to a file.")
     ] = None,
@@ -37,22 +44,24 @@ def bound(
 ) -> None:
     """Compute the Graves–Lai bound C(θ) with its rates and proof.
 
-    With --cost samples: the characteristic time T*(θ) of a test for the best arm.
+    With --cost samples: the characteristic time T*(θ) of a test for the best arm; with --top M or
+    --above LEVEL of one for the M best arms, or those above a level.
 
     Example: ossb bound instance.toml --certificate proof.json
     """
     from ossb import certificates
+    from ossb.graves_lai.answers import answer_of
     from ossb.instances import load
     from ossb.structures import bound as solve
     from ossb.structures import bounds as solve_all
 
     instances: Any
     instances, is_list = load(instance)
-    counted = _cost(cost)
+    counted, answer = _cost(cost), answer_of(top, above)
     if is_list:
-        bounds = solve_all(instances, gap, counted)
+        bounds = solve_all(instances, gap, counted, answer)
     else:
-        bounds = [solve(instances[0], gap, counted)]
+        bounds = [solve(instances[0], gap, counted, answer)]
     if certificate is not None:
         certificates.write(bounds, certificate)
     if plot is not None:
@@ -127,7 +136,7 @@ def _title(answer: "Bound") -> str:
 def _verdict(answer: "Bound") -> str:
     return (
         f"{answer.cost.symbol} = {answer.value:.8g}, {answer.status} in [{answer.lower:.10g}, "
-        f"{answer.upper:.10g}]; best arm {answer.instance.arm_name(answer.best_arm)}; "
+        f"{answer.upper:.10g}]; {answer.right}; "
         f"{answer.seconds:.3g} s{_greedy(answer)}"
     )
 
@@ -151,7 +160,7 @@ def _table(answer: "Bound") -> tuple["Row", list["Row"]]:
         spent = rate * answer.price_of(arm)
         share = f"{spent / answer.value:.1%}" if answer.value > 0 else ""
         third = f"{spent if regret else rate / total:.6g}"
-        gap = f"{instance.gap_of(arm):.6g}"
+        gap = f"{answer.gap_of(arm):.6g}"
         rows.append((instance.arm_name(arm), gap, f"{rate:.6g}", third, share))
     if len(ordered) > SHOWN:
         rows.append((f"… {len(ordered) - SHOWN} more", "", "", "", ""))

@@ -62,8 +62,7 @@ def _draw(left: Any, right: Any, bound: Bound) -> None:
     left.set_ylabel("arm", fontsize="small")
     title = _short(instance.name or f"{instance.kind}, {instance.observation}", HEADING)
     left.set_title(title, loc="left", fontsize="medium", parse_math=False)
-    best = instance.arm_name(bound.best_arm)
-    heading = _short(f"{bound.cost.symbol} = {bound.value:.6g}, best arm {best}", HEADING)
+    heading = _short(f"{bound.cost.symbol} = {bound.value:.6g}, {bound.right}", HEADING)
     right.set_title(heading, loc="left", fontsize="medium", parse_math=False)
 
 

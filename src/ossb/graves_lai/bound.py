@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from ossb.errors import InputError
+from ossb.graves_lai.answers import BEST, Answer
 from ossb.graves_lai.cost import REGRET, Cost
 from ossb.graves_lai.proof import GAP, Alternative, Arm, Provable, Report, Support, check
 
@@ -31,6 +32,10 @@ class Bounded(Provable, Protocol):
 
     def priced(self, cost: Cost) -> Any:
         """The program in which plays have other costs than regret: it solves and proves."""
+        ...
+
+    def answered(self, cost: Cost, answer: Answer) -> Any:
+        """The program of a test that is asked for more than the best arm."""
         ...
 
     def arm_name(self, arm: Arm) -> str: ...
@@ -65,6 +70,8 @@ class Bound:
         Whether both sides were proved, rounding included, when it was computed.
     cost
         What a play costs.
+    answer
+        What a test is asked for.
 
     Examples
     --------
@@ -85,11 +92,18 @@ class Bound:
     promised: float = GAP
     proved: bool = False
     cost: Cost = REGRET
+    answer: Answer = BEST
 
     @property
     def problem(self) -> Any:
         """What the proof is checked against: the instance, with the costs of its plays."""
-        return self.instance if self.cost.is_regret else self.instance.priced(self.cost)
+        return problem_of(self.instance, self.cost, self.answer)
+
+    @property
+    def chosen(self) -> list[int]:
+        """The answer under the true parameter, as positions of arms."""
+        instance = self.instance
+        return self.answer.chosen(np.asarray(instance.rewards), instance.sign)
 
     @property
     def value(self) -> float:
@@ -118,7 +132,14 @@ class Bound:
     def price_of(self, arm: Arm) -> float:
         """κ(x), what a play costs, rounded."""
         place = self.instance.position(arm) if isinstance(self.cost.price, tuple) else 0
-        return self.cost.of(self.instance.gap_of(arm), place)
+        return self.cost.of(self.gap_of(arm), place)
+
+    def gap_of(self, arm: Arm) -> float:
+        """Δ(x), rounded; there may be several best arms where more is asked for than one."""
+        if self.answer.is_best:
+            return float(self.instance.gap_of(arm))
+        rewards = np.asarray(self.instance.rewards)
+        return float(rewards.max() - rewards[self.instance.position(arm)])
 
     @property
     def weights(self) -> np.ndarray:
@@ -160,12 +181,13 @@ class Bound:
 
     def to_dict(self) -> dict[str, Any]:
         """The bound as the command line prints it."""
+        found = {"best_arm": _plain(self.best_arm)} if self.answer.is_best else self._answered()
         content = {
             "cost": self.cost.plain,
             "value": self.value,
             "lower": self.lower,
             "upper": self.upper,
-            "best_arm": _plain(self.best_arm),
+            **found,
             "rates": [{**self._named(arm), "rate": rate} for arm, rate in self.support],
         }
         if self.has_contexts:
@@ -176,6 +198,18 @@ class Bound:
                 {**self._named(arm), "weight": rate / total} for arm, rate in self.support
             ]
         return {**content, "status": self.status, "seconds": self.seconds}
+
+    @property
+    def right(self) -> str:
+        """What is right under the true parameter, in words."""
+        name = self.instance.arm_name
+        if self.answer.is_best:
+            return f"best arm {name(self.best_arm)}"
+        return self.answer.said([name(self.instance.arm_at(arm)) for arm in self.chosen])
+
+    def _answered(self) -> dict[str, Any]:
+        """What was asked for, and what is right."""
+        return {"answer": self.answer.plain, "chosen": self.chosen}
 
     @property
     def has_contexts(self) -> bool:
@@ -199,12 +233,22 @@ class Bound:
         return html_table(self)
 
     def __repr__(self) -> str:
-        name = self.instance.arm_name(self.best_arm)
         cost = "" if self.cost.is_regret else f" cost={self.cost.plain}"
+        if self.answer.is_best:
+            found = f"best_arm={self.instance.arm_name(self.best_arm)}"
+        else:
+            found = f"answer={self.answer.plain} chosen={self.chosen}"
         return (
-            f"<Bound{cost} value={self.value:.6g} gap={self.gap:.1e} best_arm={name} "
+            f"<Bound{cost} value={self.value:.6g} gap={self.gap:.1e} {found} "
             f"support={len(self.support)} {self.status}>"
         )
+
+
+def problem_of(instance: Any, cost: Cost, answer: Answer) -> Any:
+    """What solves and proves: the instance itself, or a program of it."""
+    if not answer.is_best:
+        return instance.answered(cost, answer)
+    return instance if cost.is_regret else instance.priced(cost)
 
 
 def _plain(arm: Any) -> Any:

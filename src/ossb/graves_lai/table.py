@@ -16,7 +16,7 @@ def html_table(bound: "Bound") -> str:
     ordered = sorted(bound.support, key=lambda item: -item[1])
     rows = []
     for arm, rate in ordered[:SHOWN]:
-        gap, spent = instance.gap_of(arm), rate * bound.price_of(arm)
+        gap, spent = bound.gap_of(arm), rate * bound.price_of(arm)
         rows.append((instance.arm_name(arm), _show(gap), _show(rate), _show(spent)))
     if len(ordered) > SHOWN:
         rows.append((f"… {len(ordered) - SHOWN} more", "", "", ""))
@@ -24,7 +24,7 @@ def html_table(bound: "Bound") -> str:
         rows.append(("nothing needs exploring", "", "0", "0"))
     caption = (
         f"{bound.cost.symbol} = {bound.value:.8g}, {bound.status} in "
-        f"[{bound.lower:.10g}, {bound.upper:.10g}]; best arm {instance.arm_name(bound.best_arm)}"
+        f"[{bound.lower:.10g}, {bound.upper:.10g}]; {bound.right}"
     )
     unit, headings = "ln t", ("arm", "gap Δ", "rate c(x, θ)", "cost c Δ")
     if not bound.cost.is_regret:

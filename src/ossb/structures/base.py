@@ -20,13 +20,15 @@ import numpy as np
 from ossb import fields as read
 from ossb.errors import CertificationError, InputError
 from ossb.families import FAMILIES, Family, family_named
-from ossb.graves_lai.bound import Bound, Bounded
+from ossb.graves_lai.answers import BEST, Answer, read_answer
+from ossb.graves_lai.bound import Bound, Bounded, problem_of
 from ossb.graves_lai.cost import Cost, read_cost
 from ossb.graves_lai.proof import FEASIBLE, Arm, Ball, ProofError, judge, prove
 from ossb.structures.roster import Roster
 
 __all__ = ["Arm", "Bound", "Instance", "Structure", "bound", "clear_best", "refuse_twins"]
 
+ALL_COST = "be samples, a positive number, or a price for each arm"
 TIE = 1e-13  # rewards closer than this, relative to the largest, are two best arms
 LARGE = 2_000_000  # numbers in a list of arms beyond which an answer is checked on request only
 UNCHECKED = 1e-12  # share by which the sides of such an answer are moved out
@@ -194,9 +196,18 @@ class Instance(Roster):
         """Δ(x): here nothing but regret counts."""
         return self.exact_gap(arm)  # type: ignore[attr-defined]
 
+    def is_rival(self, arm: Arm) -> bool:
+        """Whether an alternative may be about an arm: it is surely worse than the best one."""
+        structure: Any = self
+        return bool(arm != structure.best_arm() and structure.exact_gap(arm) > 0)
+
     def priced(self, cost: Cost) -> Any:
         """The program in which plays have other costs than regret: it solves and proves."""
         raise InputError("cost", f"be regret for {self.kind} instances of this kind", cost.plain)
+
+    def answered(self, cost: Cost, answer: Answer) -> Any:
+        """The program of a test that is asked for more than the best arm."""
+        raise InputError("answer", f"be best for {self.kind} instances of this kind", answer.plain)
 
     def arm_name(self, arm: Arm) -> str:
         """How an arm is called: its name, or its number."""
@@ -270,7 +281,9 @@ class Structure(Bounded, Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
-def bound(instance: Structure, gap: float = 1e-6, cost: Any = "regret") -> Bound:
+def bound(
+    instance: Structure, gap: float = 1e-6, cost: Any = "regret", answer: Any = "best"
+) -> Bound:
     """C(θ) and the rates c(x, θ) of an instance, certified to a relative gap.
 
     Parameters
@@ -281,6 +294,10 @@ def bound(instance: Structure, gap: float = 1e-6, cost: Any = "regret") -> Bound
         What a play costs: ``"regret"``; ``"samples"``, of which the value is the characteristic
         time T*(θ) and the rates' shares w* how a test would best play; a number c, regret + c per
         sample; or a price for each arm.
+    answer
+        What a test is asked for: ``"best"``, the best arm; ``{"top": m}``, the m best ones;
+        ``{"above": level}``, the arms whose means exceed a level.  The last two where every play
+        costs something, for classical and linear arms.
 
     Raises
     ------
@@ -302,31 +319,32 @@ def bound(instance: Structure, gap: float = 1e-6, cost: Any = "regret") -> Bound
     gap = readable_gap(gap)
     refuse_unknown(instance)
     read.refuse_extreme(instance.out_of_range())
-    counted = cost_of(instance, cost)
+    asked = read_answer(answer, instance.n_arms)
+    counted = cost_of(instance, cost, asked)
     read.refuse_extreme(counted.out_of_range())
     started = time.perf_counter()
     try:
-        answer = instance.solve(gap) if counted.is_regret else instance.priced(counted).solve(gap)
+        found = problem_of(instance, counted, asked).solve(gap)
     except ProofError as error:
         raise CertificationError(f"the answer cannot be proved: {error}") from None
     seconds = time.perf_counter() - started
-    answer = replace(answer, seconds=seconds, promised=gap, cost=counted)
-    if not math.isfinite(answer.upper):
+    found = replace(found, seconds=seconds, promised=gap, cost=counted, answer=asked)
+    if not math.isfinite(found.upper):
         raise CertificationError(
-            f"no upper side of {counted.symbol} that doubles hold was proved: {answer!r}"
+            f"no upper side of {counted.symbol} that doubles hold was proved: {found!r}"
         )
-    if answer.status == "certified" and not answer.gap <= gap:
+    if found.status == "certified" and not found.gap <= gap:
         raise CertificationError(
-            f"the bound lies in [{answer.lower!r}, {answer.upper!r}], a relative gap of "
-            f"{answer.gap:.1e}; {gap:.1e} was asked for"
+            f"the bound lies in [{found.lower!r}, {found.upper!r}], a relative gap of "
+            f"{found.gap:.1e}; {gap:.1e} was asked for"
         )
-    if _is_checked(answer):
-        return _proved(answer, gap)
-    if answer.proved:
-        return answer
+    if _is_checked(found):
+        return _proved(found, gap)
+    if found.proved:
+        return found
     # not checked here: room for what doubles round
     return replace(
-        answer, lower=answer.lower * (1.0 - UNCHECKED), upper=answer.upper * (1.0 + UNCHECKED)
+        found, lower=found.lower * (1.0 - UNCHECKED), upper=found.upper * (1.0 + UNCHECKED)
     )
 
 
@@ -352,9 +370,14 @@ def _proved(answer: Bound, gap: float) -> Bound:
     return answer
 
 
-def cost_of(instance: Any, cost: Any) -> Cost:
+def cost_of(instance: Any, cost: Any, answer: Answer = BEST) -> Cost:
     """What a play of an instance costs, checked."""
     n_arms = instance.n_arms
+    if not answer.is_best:  # of several best arms, and none may be free
+        counted = read_cost(cost, n_arms, [])
+        if counted.is_regret:
+            raise InputError("cost", f"{ALL_COST}, with answer {answer.plain}", counted.plain)
+        return counted
     bests = [] if n_arms is None else [instance.position(arm) for arm in instance.best_arms()]
     return read_cost(cost, n_arms, bests)
 

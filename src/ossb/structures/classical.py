@@ -11,10 +11,12 @@ import numpy as np
 
 from ossb import fields as read
 from ossb.families import FAMILIES
+from ossb.graves_lai.answers import Answer
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.independent import proved
 from ossb.graves_lai.proof import Ball, Support
 from ossb.models.classical import ClassicalModel
+from ossb.structures.answered_means import AnsweredMeans
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
 from ossb.structures.offers import DOUBTS, MODEL, OWN_COMPONENT
@@ -66,6 +68,9 @@ class Classical(MeanVector):
     def priced(self, cost: Cost) -> FreeMeans | PricedIndependent:
         free = FreeMeans(self, cost)
         return free if free.is_free else PricedIndependent(self, cost)
+
+    def answered(self, cost: Cost, answer: Answer) -> AnsweredMeans:
+        return AnsweredMeans(self, cost, answer)
 
     def model(self) -> ClassicalModel:
         """The structure as policies see it."""

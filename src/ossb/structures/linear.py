@@ -17,6 +17,7 @@ import numpy as np
 from ossb import fields as read
 from ossb import garbage
 from ossb.errors import InputError
+from ossb.graves_lai.answers import Answer
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.linear import solve
 from ossb.graves_lai.linear.answer import LEFT, N_RATES, PROVED
@@ -25,6 +26,7 @@ from ossb.graves_lai.linear.gaps import exact_gaps
 from ossb.graves_lai.linear.many import answer_many
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.linear import LinearModel, linear_model
+from ossb.structures.answered_linear import AnsweredLinear
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.listed import ListedArms
 from ossb.structures.offers import FEATURES, LINKED_FEATURES, MODEL, OWN_COMPONENT
@@ -110,6 +112,12 @@ class Linear(FeatureRoster, ListedArms):
 
     def priced(self, cost: Cost) -> PricedLinear:
         return PricedLinear(self, cost, self.arms, self.phi, self.gaps)
+
+    def answered(self, cost: Cost, answer: Answer) -> AnsweredLinear:
+        if self.has_contexts:
+            must = "be best: arms in contexts have a best one each"
+            raise InputError("answer", must, answer.plain)
+        return AnsweredLinear(self, cost, answer)
 
     def model(self) -> LinearModel:
         """The structure as policies see it."""

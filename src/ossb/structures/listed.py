@@ -92,12 +92,16 @@ class MeanVector(ListedArms):
     @cached_property
     def truth(self) -> Any:
         """θ as proofs see it; holds balls, which are of one process."""
+        return self.truth_about(self.best)
+
+    def truth_about(self, best: int) -> Any:
+        """The same, with regret counted from an arm."""
         from ossb.graves_lai.exact.divergences import Divergence  # loads flint
         from ossb.graves_lai.exact.means import Truth
 
         low, high = self.plain_family.lowest(), self.plain_family.highest()
         divergence = Divergence(self.observation, self.sigma)
-        return Truth(np.asarray(self.theta), self.best, self.sign, low, high, divergence)
+        return Truth(np.asarray(self.theta), best, self.sign, low, high, divergence)
 
     def exact_gap(self, arm: Arm) -> Ball:
         return self.truth.gap(self.position(arm))

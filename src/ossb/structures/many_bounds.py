@@ -7,7 +7,9 @@ from ossb.errors import CertificationError, InputError, OssbError
 from ossb.structures.base import Bound, Structure, bound, readable_gap, refuse_unknown
 
 
-def bounds(instances: Iterable[Structure], gap: float = 1e-6, cost: Any = "regret") -> list[Bound]:
+def bounds(
+    instances: Iterable[Structure], gap: float = 1e-6, cost: Any = "regret", answer: Any = "best"
+) -> list[Bound]:
     """The bound of each of several instances, in their order; see ``bound``.
 
     An instance without one raises the error that ``bound`` would, which says where in the list it
@@ -34,18 +36,18 @@ def bounds(instances: Iterable[Structure], gap: float = 1e-6, cost: Any = "regre
             raise placed(error, place) from None
         kinds.setdefault(type(instance), []).append(place)
     found: list[Bound | None] = [None] * len(items)
-    regret = isinstance(cost, str) and cost == "regret"
+    regret = isinstance(cost, str) and cost == "regret" and answer == "best"
     for kind, places in kinds.items() if regret else ():
         some = kind.solve_list([items[place] for place in places], gap)
         for place, answer in zip(places, some, strict=True):
             found[place] = answer
-    answers = []
-    for place, (instance, answer) in enumerate(zip(items, found, strict=True)):
+    complete = []
+    for place, (instance, one) in enumerate(zip(items, found, strict=True)):
         try:
-            answers.append(bound(instance, gap, cost) if answer is None else answer)
+            complete.append(bound(instance, gap, cost, answer) if one is None else one)
         except OssbError as error:
             raise placed(error, place) from None
-    return answers
+    return complete
 
 
 def placed(error: OssbError, place: int) -> OssbError:

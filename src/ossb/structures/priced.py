@@ -35,6 +35,9 @@ class Priced:
     def exact_gap(self, arm: Arm) -> Ball:
         return self.instance.exact_gap(arm)
 
+    def is_rival(self, arm: Arm) -> bool:
+        return bool(self.instance.is_rival(arm))
+
     def exact_cost(self, arm: Arm) -> Ball:
         place = self.instance.position(arm) if isinstance(self.cost.price, tuple) else 0
         return self.cost.exact(self.instance.exact_gap(arm), place)

@@ -275,11 +275,15 @@ class FreeMeans(FreeLeader):
 
 def refuse_near(instance: Any, arms: np.ndarray) -> None:
     """Refuse means that differ too little for rates within the range of doubles."""
-    top = float(instance.rewards[instance.best])
     for arm in arms.tolist():
-        told = instance.family.kl(top, float(instance.rewards[arm]))
-        if not told >= LEAST:
-            raise CertificationError(
-                f"arms {instance.best} and {arm} differ too little for the observations: the "
-                f"divergence of their means, {told:.3g}, has no rate within the range of doubles"
-            )
+        refuse_close(instance, instance.best, arm)
+
+
+def refuse_close(instance: Any, high: int, low: int) -> None:
+    """The same of a better and a worse arm."""
+    told = instance.family.kl(float(instance.rewards[high]), float(instance.rewards[low]))
+    if not told >= LEAST:
+        raise CertificationError(
+            f"arms {high} and {low} differ too little for the observations: the "
+            f"divergence of their means, {told:.3g}, has no rate within the range of doubles"
+        )
