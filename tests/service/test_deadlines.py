@@ -172,17 +172,17 @@ def test_what_a_call_had_no_time_for_is_worked_out_once(storage_url, monkeypatch
     done = []
     from ossb.service import registry
 
-    summary_at = registry.summary_at
+    document_of = registry.document_of
 
-    def slowly(moment, delta):
+    def slowly(moment, delta, epsilon):
         if threading.current_thread().name.startswith("ossb-request") and not done:
             began = time.monotonic()
             while time.monotonic() < began + 1.0:
                 deadlines.check()
         done.append(moment.digest)
-        return summary_at(moment, delta)
+        return document_of(moment, delta, epsilon)
 
-    monkeypatch.setattr(registry, "summary_at", slowly)
+    monkeypatch.setattr(registry, "document_of", slowly)
     first = local.get("/v1/campaigns/first").json()
     assert "takes longer" in first["rates"]["reason"]
     until = time.monotonic() + LONG
@@ -215,7 +215,7 @@ def test_a_document_without_what_takes_long_comes_within_the_same_budget(storage
         without.append(deadlines.left())
         return unjudged(*given)
 
-    monkeypatch.setattr(registry, "summary_at", slowly)
+    monkeypatch.setattr(registry, "document_of", slowly)
     monkeypatch.setattr(routes, "unjudged", last)
     for answer in (local.post("/v1/campaigns", BODY), local.get("/v1/campaigns/first")):
         assert answer.status_code in (200, 201)
@@ -250,7 +250,7 @@ def test_an_ask_for_too_much_ends_in_time_and_leaves_nothing(hurried, monkeypatc
 
 def test_rates_that_take_too_long_are_left_out_and_it_says_so(hurried, monkeypatch):
     gate = threading.Event()
-    monkeypatch.setattr(hurried.service.registry, "summary", lambda *_: gate.wait(LONG))
+    monkeypatch.setattr(hurried.service.registry, "document", lambda *_: gate.wait(LONG))
     found = hurried.get("/v1/campaigns/first")
     gate.set()
     assert found.status_code == 200

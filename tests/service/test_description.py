@@ -139,7 +139,7 @@ def test_answers_when_something_is_wrong(checked, monkeypatch):
         "POST", f"{OF}/ask", "first", content=b"x" * 70_000, headers={"content-length": "70000"}
     )
     assert large.status_code == 413
-    monkeypatch.setattr(checked.local.service.registry, "summary", lambda *_: 1 / 0)
+    monkeypatch.setattr(checked.local.service.registry, "document", lambda *_: 1 / 0)
     assert checked("GET", OF, "first").status_code == 500
     checked("GET", "/v1/campaigns")
     checked.local.service.registry.storage.close()
@@ -154,7 +154,7 @@ def test_a_document_without_rates_is_whole(storage_url, monkeypatch):
     late = Checked(local)
     late.post("/v1/campaigns", BODY)
     gate = threading.Event()
-    monkeypatch.setattr(local.service.registry, "summary", lambda *_: gate.wait(60))
+    monkeypatch.setattr(local.service.registry, "document", lambda *_: gate.wait(60))
     found = late("GET", OF, "first").json()
     gate.set()
     assert found["timeline"]["regret"] is None

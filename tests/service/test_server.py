@@ -129,7 +129,7 @@ def test_summaries_in_the_making_take_one_thread(campaign, monkeypatch):
     at_once, most, lock = [0], [0], threading.Lock()
     gate = threading.Event()
 
-    def slow(name, delta):
+    def slow(name, *confidence):
         with lock:
             at_once[0] += 1
             most[0] = max(most[0], at_once[0])
@@ -138,7 +138,7 @@ def test_summaries_in_the_making_take_one_thread(campaign, monkeypatch):
             at_once[0] -= 1
         return {}
 
-    monkeypatch.setattr(campaign.service.registry, "summary", slow)
+    monkeypatch.setattr(campaign.service.registry, "document", slow)
 
     async def use():
         transport = httpx.ASGITransport(campaign.service)

@@ -56,24 +56,24 @@ def test_from_creation_to_a_restart(http, storage_url, label):
 def test_one_that_cannot_be_shown_keeps_nobody_from_the_others(campaign, monkeypatch, caplog):
     campaign.post("/v1/campaigns", {**BODY, "name": "second"})
     registry = campaign.service.registry
-    whole = type(registry).summary
+    whole = type(registry).document
 
-    def failing(self, name, delta):
+    def failing(self, name, *confidence):
         if name == "first":
             raise IndexError("index 3 is out of bounds")
-        return whole(self, name, delta)
+        return whole(self, name, *confidence)
 
-    monkeypatch.setattr(type(registry), "summary", failing)
+    monkeypatch.setattr(type(registry), "document", failing)
     entries = good(campaign.get("/v1/campaigns"))["campaigns"]
     assert [entry["name"] for entry in entries] == ["first", "second"]
     assert "log" in entries[0]["error"]
     assert "error" not in entries[1]
     assert "index 3" in caplog.text
 
-    def away(self, name, delta):
+    def away(self, name, *confidence):
         raise Unavailable("the store is away")
 
-    monkeypatch.setattr(type(registry), "summary", away)
+    monkeypatch.setattr(type(registry), "document", away)
     assert campaign.get("/v1/campaigns").status_code == 503
 
 

@@ -158,20 +158,21 @@ def test_a_store_that_hangs_keeps_nobody_else_waiting(local, monkeypatch):
 
 def test_lists_and_documents_are_one_work_at_the_confidence_of_the_campaign(local, monkeypatch):
     """Also where they have no time for it."""
-    from ossb.service import registry, summary
+    from ossb.campaigns.document import unjudged
+    from ossb.service import registry
 
-    done, worked_out = [], registry.summary_at
+    done, worked_out = [], registry.document_of
 
-    def once(moment, delta):
+    def once(moment, delta, epsilon):
         done.append(moment.digest)
-        return worked_out(moment, delta)
+        return worked_out(moment, delta, epsilon)
 
-    monkeypatch.setattr(registry, "summary_at", once)
+    monkeypatch.setattr(registry, "document_of", once)
     policy = {"name": "identify", "delta": 0.2, "epsilon": 0.1}
     made = local.post("/v1/campaigns", {**BODY, "name": "own", "policy": policy}).json()
     shown = local.get("/v1/campaigns/own").json()
     listed = next(c for c in local.get("/v1/campaigns").json()["campaigns"] if c["name"] == "own")
-    late = summary.unjudged(local.service.registry.campaign("own"), None)
+    late = unjudged(local.service.registry.campaign("own"), None)
     for found in (made, shown, listed, late):
         assert (found["stop"]["delta"], found["stop"]["epsilon"]) == (0.2, 0.1)
     assert len(done) == len(set(done))
