@@ -36,5 +36,7 @@ class Local:
         return self("POST", path, **more) if body is None else self("POST", path, json=body, **more)
 
     def close(self):
+        self.loop.run_until_complete(self.service.end())
+        assert not asyncio.all_tasks(self.loop)
         self.service.close()
         self.loop.close()

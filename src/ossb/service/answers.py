@@ -31,6 +31,12 @@ class Refusal(OssbError):
         self.headers = headers or {}
 
 
+def ending() -> Refusal:
+    """The answer to who calls while the server goes."""
+    message = "the server is ending"
+    return Refusal(503, "stopping", message, None, {"Retry-After": RETRY_AFTER})
+
+
 def document(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A JSON document."""
     text = msgspec.json.encode(content, enc_hook=_plain)

@@ -19,7 +19,7 @@ from ossb.campaigns import Storage
 from ossb.campaigns.journal import NoCampaign
 from ossb.errors import OssbError
 from ossb.service import page
-from ossb.service.answers import RETRY_AFTER, Refusal, refusal
+from ossb.service.answers import Refusal, ending, refusal
 from ossb.service.call import Call
 from ossb.service.imports import Imports
 from ossb.service.lanes import Lanes
@@ -41,7 +41,6 @@ THREADS_SHARED, PER_CAMPAIGN_SHARED = 24, 8
 PARTING = 1.0  # seconds that work has to end in once nobody waits for it
 REFRESH = 2.0  # seconds between looks for tokens that another server made or revoked
 SESSION_REFRESH = 0.2  # the same where somebody comes with a session that is not known
-RETRY = {"Retry-After": RETRY_AFTER}
 WHOLE = "errors=raised"  # how a client asks for errors as campaigns raise them
 REQUEST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)  # an id that a caller may give
 HEADERS = {
@@ -119,6 +118,11 @@ class Service:
         self.stopping = True
         self.registry.wake_all()
 
+    async def end(self) -> None:
+        """End what goes on in the event loop that no caller waits for, before the loop ends."""
+        self.stop()
+        await self.lists.end()
+
     def close(self) -> None:
         """Let the threads and the store go; what is still worked on then is answered to nobody."""
         self.stopping = True
@@ -170,7 +174,7 @@ class Service:
                 if not self.stopping:
                     raise
                 # the server goes, and does not wait for what takes long
-                response = refusal(Refusal(503, "stopping", "the server is ending", None, RETRY))
+                response = refusal(ending())
             except Exception:
                 LOG.exception("failed", extra={"fields": {"path": scope["path"], "request": id_}})
                 response = refusal(Refusal(500, "failed", "the server failed; its log says why"))

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from ossb.campaigns.origin import Origin, acting, user
 from ossb.deadlines import OutOfTime
 from ossb.errors import InputError
-from ossb.service import strict
+from ossb.service import strict, tasks
 from ossb.service.answers import RETRY_AFTER, Refusal
 from ossb.service.tokens import Grant
 
@@ -94,6 +94,7 @@ class Call:
         until = self.until
         working = asyncio.ensure_future(answering)
         leaving: asyncio.Future[None] | None = None
+        gone = False
         try:
             await asyncio.wait((working,), timeout=QUICK)
             if not working.done():
@@ -102,14 +103,14 @@ class Call:
                 await asyncio.wait(
                     (working, leaving), timeout=late, return_when=asyncio.FIRST_COMPLETED
                 )
+                gone = leaving.done()
             if working.done():
                 answer: T = working.result()
                 return answer
         finally:
-            working.cancel()
-            if leaving is not None:
-                leaving.cancel()
-        if leaving is not None and leaving.done():
+            if not working.done() or leaving is not None:
+                await tasks.end(working, *(() if leaving is None else (leaving,)))
+        if gone:
             raise Refusal(400, "gone", "the caller has gone")
         raise OutOfTime(f"this took longer than {self._seconds:g} seconds")
 

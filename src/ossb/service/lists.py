@@ -9,6 +9,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from ossb.service import tasks
+from ossb.service.answers import ending
+
 SOON = 0.25  # seconds that a list has
 UNSEEN = "it is busy, and was not looked at before"
 
@@ -28,6 +31,7 @@ class Lists:
     def __init__(self) -> None:
         self._finished: dict[tuple[str, str], Finished] = {}
         self._under_way: dict[tuple[str, str], asyncio.Task[Document]] = {}
+        self._ended = False
 
     async def of(
         self,
@@ -40,12 +44,19 @@ class Lists:
 
         ``unseen`` stands for one that was never finished.
         """
+        if self._ended:
+            raise ending()
         keys = [(kind, name) for name in names]
         self._drop_others(kind, keys)
-        tasks = [self._task(key, look) for key in keys]
-        if tasks:
-            await asyncio.wait(tasks, timeout=SOON)
-        return [self._entry(key, task, unseen) for key, task in zip(keys, tasks, strict=True)]
+        looks = [self._task(key, look) for key in keys]
+        if looks:
+            await asyncio.wait(looks, timeout=SOON)
+        return [self._entry(key, task, unseen) for key, task in zip(keys, looks, strict=True)]
+
+    async def end(self) -> None:
+        """End all that goes on for whoever looks next: nobody will."""
+        self._ended = True
+        await tasks.end(*self._under_way.values())
 
     def _task(self, key: tuple[str, str], look: Callable[[str], Any]) -> "asyncio.Task[Document]":
         """One for all who want the same at once."""
