@@ -380,3 +380,11 @@ def test_a_file_of_gaussian_observations_says_their_noise(campaign, tmp_path):
     assert campaign("show", "euros") == 2
     file.write_text(file.read_text() + "sigma = 15.0\n")
     assert campaign("create", "euros", file) == 0
+
+
+def test_a_policy_of_ones_own_is_told_where_to_stand(campaign, tmp_path):
+    (tmp_path / "arms.toml").write_text(
+        'structure = "classical"\nobservation = "bernoulli"\nn_arms = 2\n'
+    )
+    assert campaign("create", "second", tmp_path / "arms.toml", "--policy", "mine:Policy") == 2
+    assert "found by its entry point" in campaign.err

@@ -384,6 +384,9 @@ def _policy(text: str) -> dict[str, Any]:
     chosen: dict[str, Any] = {"name": name}
     for item in filter(None, rest.split(",")):
         key, equals, value = item.partition("=")
+        if not equals and rest.isidentifier():
+            must = "be NAME[:key=value,...]: a campaign outlives its process, so that a policy of "
+            raise InputError("policy", f"{must}yours is found by its entry point", text)
         if not equals or key in chosen:
             raise InputError("policy", "be NAME[:key=value,...]", text)
         try:
