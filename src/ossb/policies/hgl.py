@@ -14,8 +14,9 @@ looks again after floor(N_leader / 100) rounds, and at every ask while observati
 way, since time stands still between tells; a leader that shows nothing (a duel of an item
 with itself) is played until h_t has grown enough for another arm, or something is told.
 
-For independent Gaussian arms this attains the Lai–Robbins constant, and its threshold is the
-Chang–Lai expansion of the Gittins index with discount 1 − 1/h_t.
+For independent arms this attains the Lai–Robbins constant, and its threshold is, where they are
+Gaussian, the Chang–Lai expansion of the Gittins index with discount 1 − 1/h_t.  For linear arms it
+is consistent: regret is at most a power of ln T (``docs/hgl/proofs.md``).
 """
 
 import math
