@@ -124,6 +124,19 @@ DAMAGES = [
     ),
     (damaged(lambda b: b["rates"][0].update(arm=-1)), r"`bounds\[0\].rates\[0\].arm` must be at"),
     (
+        damaged(lambda b: b["rates"][0].update(context="a")),
+        r"`bounds\[0\].rates\[0\].context` must be left out: there are no contexts",
+    ),
+    (
+        damaged(lambda b: b["rates"][0].update(share=0.5)),
+        r"`share` must be a key of bounds\[0\].rates\[0\]: arm, rate, context",
+    ),
+    (
+        damaged(lambda b: b["alternatives"][0].update(wittness=[1])),
+        r"`wittness` must be a key of bounds\[0\].alternatives\[0\]",
+    ),
+    (damaged(lambda b: b.update(value=0.0)), r"`value` must be a key of bounds\[0\]"),
+    (
         damaged(lambda b: b["alternatives"][0].update(parameter=[1, 2])),
         r"`bounds\[0\].alternatives\[0\].parameter` must have the shape \[3\], got \[2\]",
     ),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ossb.errors import InputError
-from ossb.fields import choice, extreme, integer, matrix, number, refuse_extreme, vector
+from ossb.fields import check_keys, choice, extreme, integer, matrix, number, refuse_extreme, vector
 from ossb.files import replacing
 from ossb.graves_lai.answers import BEST, Answer, read_answer
 from ossb.graves_lai.bound import Bound, Status, problem_of
@@ -28,6 +28,12 @@ from ossb.structures.summed import SummedBound, summed
 
 FORMAT = "ossb certificate"
 VERSION = 1
+# what stands in a file is checked: so it holds nothing else
+CLAIM = ("instance", "cost", "lower", "upper", "status", "gap", "best_arm")
+SUM = (*CLAIM, "segments")
+PROOF = (*CLAIM, "answer", "chosen", "rates", "alternatives", "multipliers")
+RATE = ("arm", "rate", "context")
+ALTERNATIVE = ("arm", "parameter", "witness", "weight", "piece", "relative")
 
 
 def to_certificate(bounds: Iterable[Bound]) -> dict[str, Any]:
@@ -127,20 +133,21 @@ def _bound(entry: Any, where: str) -> Bound:
 
 def claimed(instance: Any, entry: dict[str, Any], where: str) -> Bound:
     """The bound of an instance that a certificate claims, not yet checked."""
+    is_sum = isinstance(instance, Segmented)
+    check_keys(entry, SUM if is_sum else PROOF, f"a key of {where}")
     asked = _answer(entry, instance, where)
     if asked.is_best and _arm(entry.get("best_arm"), f"{where}.best_arm") != instance.best_arm():
         raise InputError(f"{where}.best_arm", "be the best arm", entry.get("best_arm"))
-    if isinstance(instance, Segmented):
+    if is_sum:
         return _claimed_sum(instance, entry, where)
     shape = np.shape(getattr(instance, instance.parameter))
-    rates = _list(entry, "rates", where)
     return Bound(
         instance,
         number(entry.get("lower"), f"{where}.lower"),
         number(entry.get("upper"), f"{where}.upper"),
         [
-            (_arm(item.get("arm"), f"{where}.rates[{i}].arm"), _rate(item, f"{where}.rates[{i}]"))
-            for i, item in enumerate(rates)
+            _rate(item, instance, f"{where}.rates[{i}]")
+            for i, item in enumerate(_list(entry, "rates", where))
         ],
         [
             _alternative(item, shape, f"{where}.alternatives[{i}]")
@@ -184,6 +191,9 @@ def _claimed_sum(instance: Segmented, entry: dict[str, Any], where: str) -> Boun
         found = claimed(part, entries[z], place)
         if found.cost != own:
             raise InputError(f"{place}.cost", f"be that of all, {own.plain}", found.cost.plain)
+        if not found.answer.is_best:
+            must = "be best: bounds add up where the best arm of every segment is asked for"
+            raise InputError(f"{place}.answer", must, found.answer.plain)
         parts.append(found)
     return replace(
         summed(instance, parts),
@@ -212,6 +222,7 @@ def _cost(entry: dict[str, Any], instance: Any, asked: Answer, where: str) -> Co
 
 
 def _alternative(item: dict[str, Any], shape: tuple[int, ...], where: str) -> Alternative:
+    check_keys(item, ALTERNATIVE, f"a key of {where}")
     arrays = []
     for key in ("parameter", "witness"):
         reader = vector if len(shape) == 1 else matrix
@@ -235,8 +246,16 @@ def _flag(value: Any, where: str) -> bool:
     return value
 
 
-def _rate(item: dict[str, Any], where: str) -> float:
-    return number(item.get("rate"), f"{where}.rate")
+def _rate(item: dict[str, Any], instance: Any, where: str) -> tuple[Arm, float]:
+    """An arm and its rate; the name of its context, which is for the reader, has to be right."""
+    check_keys(item, RATE, f"a key of {where}")
+    arm, rate = _arm(item.get("arm"), f"{where}.arm"), number(item.get("rate"), f"{where}.rate")
+    if "context" in item:
+        name = instance.context_name(arm) if instance.has_contexts else None
+        if item["context"] != name:
+            must = "be left out: there are no contexts" if name is None else f"be {name!r}"
+            raise InputError(f"{where}.context", must, item["context"])
+    return arm, rate
 
 
 def _arm(value: Any, where: str) -> Arm:

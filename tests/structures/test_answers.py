@@ -1,6 +1,7 @@
 """Bounds of tests that are asked for more than the best arm."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from cutting_planes import least_cost
 from ossb import certificates
 from ossb.errors import InputError
 from ossb.families import family_named
+from ossb.graves_lai.exact.balls import working
 from ossb.structures import bound, bounds
 from ossb.structures.classical import Classical
 from ossb.structures.combinatorial import Combinatorial
@@ -274,3 +276,23 @@ def test_many_arms_are_solved_for():
     found = bound(instance, cost="samples", answer={"top": 20})
     assert found.gap <= 1e-6
     assert found.verify().valid
+
+
+def test_regret_is_counted_from_the_arm_that_is_best_exactly():
+    """Two arms among the best whose rewards, rounded, stand the other way round."""
+    rng = np.random.default_rng(0)
+    for _ in range(1000):
+        one, phi = rng.normal(size=3), rng.normal(size=3)
+        arms = [one, one + 1e-15 * rng.normal(size=3), -one, rng.normal(size=3) - 5.0 * phi]
+        exact = [
+            sum(Fraction(a) * Fraction(b) for a, b in zip(row.tolist(), phi.tolist(), strict=True))
+            for row in arms
+        ]
+        instance = Linear(arms=arms, phi=phi)
+        first = int(np.argmax(instance.rewards))
+        if sorted(exact)[-2:] == sorted(exact[:2]) and exact[1 - first] > exact[first]:
+            break
+    price = 0.5 * float(exact[1 - first] - exact[first])
+    program = bound(instance, cost=price, answer={"top": 2}).problem
+    with working():
+        assert all(program.exact_cost(arm) >= price for arm in range(4))

@@ -165,7 +165,12 @@ def test_contexts_stand_in_certificates_and_forgeries_are_refused(tmp_path):
     def other_best(entry):
         entry["best_arm"][0][1] += 1
 
-    changes = (lower_rates, heavier, of_nothing, less_exploring, other_context, other_best)
+    def other_label(entry):
+        entry["rates"][0]["context"] += "x"
+
+    changes = (
+        lower_rates, heavier, of_nothing, less_exploring, other_context, other_best, other_label
+    )  # fmt: skip
     for change in changes:
         assert refused(change), change.__name__
 

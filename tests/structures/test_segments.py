@@ -141,8 +141,22 @@ def other_cost(entry):
     entry["segments"][0]["cost"] = "samples"
 
 
+def other_question(entry):
+    """Which arms exceed 100 takes fewer rounds to say than which is the best."""
+    content = certificates.claims(
+        bound(Classical(theta=THETAS[0]["theta"]), cost="samples", answer={"above": 100.0})
+    )
+    whole = certificates.to_certificate([bound(Classical(segments=THETAS), cost="samples")])
+    entry.update(json.loads(json.dumps(whole["bounds"][0])))
+    entry["segments"][0] = content
+
+
 def other_best(entry):
     entry["segments"][0]["best_arm"] = 0
+
+
+def stray_key(entry):
+    entry["segments"][1]["value"] = 0.0
 
 
 @pytest.mark.parametrize(
@@ -151,6 +165,8 @@ def other_best(entry):
         (no_segment, r"`bounds\[0\].segments` must be 2, got 1"),
         (other_cost, r"`bounds\[0\].segments\[0\].cost` must be that of all, regret"),
         (other_best, r"`bounds\[0\].segments\[0\].best_arm` must be the best arm"),
+        (other_question, r"`bounds\[0\].segments\[0\].answer` must be best"),
+        (stray_key, r"`value` must be a key of bounds\[0\].segments\[1\]"),
     ],
 )
 def test_files_of_other_segments_are_refused(change, field, tmp_path):

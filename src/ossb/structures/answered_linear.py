@@ -76,8 +76,11 @@ class AnsweredLinear(Answered):
         return dict(zip(self.asked, contrasts(self.frame, self.asked, self.level), strict=True))
 
     def exact_gap(self, arm: Any) -> Ball:
-        values, sign = self.frame.values, int(self.instance.sign)
-        return sign * (values[self.best] - values[self.instance.position(arm)])
+        signed = [int(self.instance.sign) * value for value in self.frame.values]
+        top = signed[0]
+        for value in signed[1:]:  # doubles may take another arm for the best
+            top = top.max(value)
+        return top - signed[self.instance.position(arm)]
 
     def exact_confusing(self, alternative: Alternative) -> Any:
         from ossb.graves_lai.exact.contrasts import confusing  # loads flint

@@ -39,8 +39,8 @@ def bounds(
     regret = isinstance(cost, str) and cost == "regret" and answer == "best"
     for kind, places in kinds.items() if regret else ():
         some = kind.solve_list([items[place] for place in places], gap)
-        for place, answer in zip(places, some, strict=True):
-            found[place] = answer
+        for place, one in zip(places, some, strict=True):
+            found[place] = one
     complete = []
     for place, (instance, one) in enumerate(zip(items, found, strict=True)):
         try:
