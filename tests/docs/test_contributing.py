@@ -1,5 +1,6 @@
 """The pages on contributing can be followed to the letter, in a copy of the source tree."""
 
+import ast
 import os
 import shlex
 import shutil
@@ -11,6 +12,7 @@ import pytest
 
 from cli_runner import Runner
 from docs_pages import ROOT, Walk, blocks
+from ossb.structures import STRUCTURES
 from ossb.structures.classical import Classical
 from ossb.testing import policy_checks, structure_checks
 
@@ -100,6 +102,19 @@ def test_the_count_of_files_is_kept(page, files):
     assert len(added) == 2, "an import and a line"
     text = (ROOT / "docs/contributing/index.md").read_text("utf-8").replace("\n", " ")
     assert {3: "three files in all", 4: "four in all"}[files] in text
+
+
+def test_no_policy_asks_what_kind_an_instance_is_of():
+    for path in sorted((ROOT / "src/ossb").rglob("*.py")):
+        inside = path.relative_to(ROOT / "src/ossb").parts[0]
+        if inside in ("structures", "testing"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Compare):
+                sides = [node.left, *node.comparators]
+                words = {n.value for s in sides for n in ast.walk(s) if isinstance(n, ast.Constant)}
+                asked = any(isinstance(s, ast.Attribute) and s.attr == "kind" for s in sides)
+                assert not (asked and words & set(STRUCTURES)), f"{path}, line {node.lineno}"
 
 
 def test_the_page_on_contracts_can_be_followed(tmp_path, monkeypatch, capsys):

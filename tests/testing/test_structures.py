@@ -116,8 +116,8 @@ class Clinging(Classical):
 
 @toy
 class Unforeseen(Classical):
-    def foresight(self):
-        raise InputError("foresight", "be known")
+    def shows_rewards(self):
+        raise InputError("rewards", "be known")
 
 
 TOYS = [

@@ -22,6 +22,7 @@ from ossb.models.improvement import DECIDED, improvement
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 
+OPENING = 50.0  # rounds of each arm, where nothing else is asked for
 FAR_AHEAD = 1e6  # rounds that a play in the opening is bought for, at least
 
 

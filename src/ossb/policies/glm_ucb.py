@@ -42,7 +42,7 @@ from ossb.policies.linear_arms import (
     shows_one_value,
 )
 from ossb.records import Floats, Ints, record
-from ossb.structures.offers import LINKED_FEATURES
+from ossb.structures.offers import FEATURES, LINKED_FEATURES
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, round_number
 
 
@@ -184,7 +184,7 @@ class GlmUcb(NamedTuple):
 
 def build(instance: Any, scale: float) -> LinearUcb | GlmUcb:
     arms = flat_arms(instance)
-    if instance.kind == "generalized_linear" and instance.observes == "reward":
+    if FEATURES not in instance.offers and instance.observes == "reward":
         return GlmUcb(instance.model(), arms.prior, scale)
     return LinearUcb(arms.features, arms.spanning, arms.prior, instance.sigma, scale)
 

@@ -32,12 +32,13 @@ from ossb.policies.base import Kind
 from ossb.policies.hgl_contexts import HglInContexts, hgl_in_contexts
 from ossb.policies.hgl_implicit import ImplicitHgl, implicit_hgl
 from ossb.records import record
-from ossb.structures.offers import MODEL
+from ossb.structures.offers import FEATURES, INDEPENDENT, ITEMS, MODEL, NEIGHBOURS
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, is_waiting
 
 PATIENCE = 0.01
 LONGEST_NAP = 1000
 CAUTIOUS_FRONT = 100.0  # at least, also where the structure brings nothing forward by itself
+UNBOUNDED = ("poisson", "exponential")  # counts and waiting times, of which a few may be far off
 
 
 class HglMemory(NamedTuple):
@@ -150,14 +151,23 @@ def cheapest(leader: int, look: Any) -> float:
     return price
 
 
+def foresight(instance: Any) -> tuple[float, float]:
+    """The ``horizon_factor`` and ``front`` that an instance is played with by itself."""
+    if INDEPENDENT in instance.offers or NEIGHBOURS in instance.offers:
+        return 1.0, 100.0
+    if FEATURES in instance.offers and not instance.shows_lists:
+        return 1.0, 10.0
+    return 2.0, 100.0 if ITEMS in instance.offers else 0.0
+
+
 def build(
     instance: Any, horizon_factor: float | None, front: float | None, cautious: bool | None
 ) -> Hgl | HglInContexts | ImplicitHgl:
-    usual_factor, usual_front = instance.foresight()
+    usual_factor, usual_front = foresight(instance)
     if horizon_factor is None:
         horizon_factor = usual_factor
     if cautious is None:
-        cautious = instance.is_cautious()
+        cautious = INDEPENDENT in instance.offers and instance.observation in UNBOUNDED
     if front is None:
         front = max(usual_front, CAUTIOUS_FRONT) if cautious else usual_front
     if not 0 < horizon_factor < math.inf:
@@ -174,9 +184,9 @@ def build(
 
 def fits(instance: Any) -> str | None:
     """Arms that are not listed are told of item by item."""
-    if instance.n_arms is None and instance.feedback == "bandit":
+    if instance.n_arms is None and not instance.shows_lists:
         return "needs its arms listed where only their sum is shown"
-    if instance.has_contexts and instance.kind != "linear":
+    if instance.has_contexts and FEATURES not in instance.offers:
         return "is for linear arms where there are contexts"
     unprojected: str | None = instance.unprojected()
     return unprojected

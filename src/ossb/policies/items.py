@@ -98,9 +98,9 @@ def looks(tally: Tally) -> np.ndarray:
     return np.maximum(tally.counts + tally.pending, 1).astype(np.float64)
 
 
-def shows_items(instance: Any) -> str | None:
+def shows_items(instance: Instance) -> str | None:
     """Why an instance does not show the items of an arm; None where it does."""
-    return None if instance.feedback == "semi_bandit" else "needs semi-bandit feedback"
+    return None if instance.shows_lists else "needs semi-bandit feedback"
 
 
 def in_unit_interval_or_gaussian(instance: Instance) -> str | None:

@@ -65,9 +65,7 @@ def features_of(instance: Instance) -> np.ndarray:
 
 
 def shows_one_value(instance: Instance) -> str | None:
-    """Combinatorial arms are linear ones where they show their sum alone, and are listed."""
-    if instance.kind != "combinatorial":
-        return None
-    if instance.feedback != "bandit":  # type: ignore[attr-defined]
+    """Arms made of items are linear ones where they show their sum alone, and are listed."""
+    if instance.shows_lists:
         return "needs bandit feedback"
     return lists_arms(instance)

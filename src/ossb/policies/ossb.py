@@ -47,10 +47,11 @@ from numpy.random import Generator
 from ossb.errors import InputError
 from ossb.fields import choice
 from ossb.models.base import SETTLED, WEAKEST, Model
+from ossb.models.finite import OPENING
 from ossb.policies.arms import lists_arms, projects
 from ossb.policies.base import Kind
 from ossb.records import record
-from ossb.structures.offers import MODEL
+from ossb.structures.offers import LISTED_PARAMETERS, MODEL
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
 
 LATE = 1e5  # in the opening the test uses at least this number of the round
@@ -227,7 +228,7 @@ def build(
     if not 0 <= kappa < 1:
         raise InputError("kappa", "lie in [0, 1)", kappa)
     if opening is None:
-        opening = instance.opening()
+        opening = OPENING * model.n_arms if LISTED_PARAMETERS in instance.offers else 0.0
     if not 0 <= opening < math.inf:
         raise InputError("opening", "be a number of rounds, 0 or more", opening)
     words = {"estimate": estimate, "test": test, "forced": forced, "share": share}

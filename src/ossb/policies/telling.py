@@ -17,6 +17,7 @@ from ossb.models.rivals import Rivals, Showing, rivals_of, showing_of
 from ossb.policies.arms import lists_arms
 from ossb.records import record
 from ossb.structures.base import Instance
+from ossb.structures.offers import NEIGHBOURS
 from ossb.tally import Tally
 
 MOST_ARMS = 300
@@ -129,7 +130,7 @@ def check_test(epsilon: float, delta: float) -> None:
 def fits(instance: Instance) -> str | None:
     """Arms have to be listed, and alternatives to be at hand."""
     listed = lists_arms(instance)
-    if listed is not None or instance.kind == "unimodal":  # rivals are neighbours, on any graph
+    if listed is not None or NEIGHBOURS in instance.offers:  # these are the rivals, on any graph
         return listed
     return instance.unprojected()
 

@@ -152,18 +152,6 @@ class Instance(Roster):
         """How many components there are, those that no arm shows included."""
         return 1 + max(max(shown, default=-1) for shown in self.showing())
 
-    def foresight(self) -> tuple[float, float]:
-        """The ``horizon_factor`` and ``front`` that ``hgl`` takes by itself."""
-        return 2.0, 0.0
-
-    def is_cautious(self) -> bool:
-        """Whether ``hgl`` is cautious by itself."""
-        return False
-
-    def opening(self) -> float:
-        """How many first rounds ask for as much evidence as late ones would."""
-        return 0.0
-
     def out_of_range(self) -> tuple[str, float] | None:
         """A number of the instance, and its field, that is too small or large for a proof."""
         given = ((item.name, getattr(self, item.name)) for item in fields(self))

@@ -19,7 +19,7 @@ from ossb.models.classical import ClassicalModel
 from ossb.structures.answered_means import AnsweredMeans
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
-from ossb.structures.offers import DOUBTS, MODEL, OWN_COMPONENT
+from ossb.structures.offers import DOUBTS, INDEPENDENT, MODEL, OWN_COMPONENT
 from ossb.structures.priced_levels import FreeMeans, PricedIndependent
 from ossb.structures.roster import Keys
 from ossb.tally import Tally
@@ -45,7 +45,7 @@ class Classical(MeanVector):
     """
 
     kind: ClassVar[str] = "classical"
-    offers: ClassVar[tuple[str, ...]] = (MODEL, DOUBTS, OWN_COMPONENT)
+    offers: ClassVar[tuple[str, ...]] = (MODEL, DOUBTS, INDEPENDENT, OWN_COMPONENT)
     parameter: ClassVar[str] = "theta"
     observations: ClassVar[tuple[str, ...]] = FAMILIES
     reference: ClassVar[str] = "Lai and Robbins (1985); Burnetas and Katehakis (1996)"
@@ -78,12 +78,6 @@ class Classical(MeanVector):
         return ClassicalModel(
             self.family, self.n_arms, self.n_arms, 2.0 if has_prior else 0.0, 0.5 * self.sign
         )
-
-    def foresight(self) -> tuple[float, float]:
-        return 1.0, 100.0
-
-    def is_cautious(self) -> bool:
-        return self.observation in ("poisson", "exponential")
 
     # arms that come and go: a new one brings nothing but its name
 

@@ -254,9 +254,6 @@ class Combinatorial(Instance):
             return super().parameter_from(memory, means, counts)
         return np.asarray(memory.phi) if hasattr(memory, "phi") else least_squares(self.arms, means)
 
-    def foresight(self) -> tuple[float, float]:
-        return (1.0, 10.0) if self.feedback == "bandit" else (2.0, 100.0)
-
     def model(self) -> LinearModel | SemiBanditModel:
         """The structure as policies see it, where arms are listed."""
         if self.arms is None:

@@ -21,15 +21,14 @@ from ossb.graves_lai.generic.listed_cuts import solve_listed
 from ossb.graves_lai.generic.tracked_rates import MARGIN, Held
 from ossb.graves_lai.independent import divergences
 from ossb.graves_lai.proof import Alternative, Ball, Support
-from ossb.models.finite import FiniteModel
+from ossb.models.finite import OPENING, FiniteModel
 from ossb.structures.base import Bound
 from ossb.structures.listed import MeanVector
-from ossb.structures.offers import DOUBTS, MODEL, OWN_COMPONENT
+from ossb.structures.offers import DOUBTS, LISTED_PARAMETERS, MODEL, OWN_COMPONENT
 from ossb.structures.priced_lists import PricedFinite
 
 MEMBER = 1e-9  # how near a listed parameter the true one must be, relative to its size
 AGREES = 1e-12  # relative to the largest: means this close are the same to policies
-OPENING = 50.0  # rounds of each arm
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -54,7 +53,7 @@ class Finite(MeanVector):
     """
 
     kind: ClassVar[str] = "finite"
-    offers: ClassVar[tuple[str, ...]] = (MODEL, DOUBTS, OWN_COMPONENT)
+    offers: ClassVar[tuple[str, ...]] = (MODEL, DOUBTS, LISTED_PARAMETERS, OWN_COMPONENT)
     parameter: ClassVar[str] = "theta"
     observations: ClassVar[tuple[str, ...]] = FAMILIES
     reference: ClassVar[str] = "Agrawal, Teneketzis and Anantharam (1989)"
@@ -124,9 +123,6 @@ class Finite(MeanVector):
     def priced(self, cost: Cost) -> PricedFinite:
         return PricedFinite(self, cost)
 
-    def opening(self) -> float:
-        return OPENING * self.n_arms
-
     def follow(self) -> "FiniteFollower":
         """Rates at moving estimates, each taken for the nearest of the parameters."""
         return FiniteFollower(self)
@@ -143,7 +139,7 @@ class Finite(MeanVector):
             signed,
             np.array([entry.best for entry in held]),
             np.array([entry.rates for entry in held]),
-            self.opening(),
+            OPENING * self.n_arms,
             AGREES * float(np.abs(signed).max()),
         )
 

@@ -123,9 +123,6 @@ class Linear(FeatureRoster, ListedArms):
         """The structure as policies see it."""
         return linear_model(self.arms, self.sigma)
 
-    def foresight(self) -> tuple[float, float]:
-        return 1.0, 10.0
-
     def solve(self, gap: float) -> Bound:
         (answer,) = self.solve_list([self], gap)
         return answer or self._solve_closely(gap)

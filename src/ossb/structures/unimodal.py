@@ -257,9 +257,6 @@ class Unimodal(MeanVector):
         }
         return Classical(n_arms=self.n_arms, **common).model()
 
-    def foresight(self) -> tuple[float, float]:
-        return 1.0, 100.0
-
     def solve(self, gap: float) -> Bound:
         support, alternatives, value = proved(
             self.family, self.rewards, self.best, self.neighbours[self.best], self.sign
