@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ossb.tally import empty_tally, lend_means, observe, take_back_means
+from ossb.tally import empty_tally, impute_pending, observe, restore_pending
 
 
 def waiting_tally():
@@ -17,10 +17,10 @@ def waiting_tally():
 def test_what_is_not_told_of_gets_the_average_of_the_others_and_gives_it_back():
     tally = waiting_tally()
     before = [np.copy(part) for part in tally]
-    assert lend_means(tally)
+    assert impute_pending(tally)
     assert tally.means.tolist() == [-102.0, -99.0, -100.5, -100.5]
     assert tally.counts.tolist() == [2, 1, 0, 0]
-    take_back_means(tally)
+    restore_pending(tally)
     for part, kept in zip(tally, before, strict=True):
         assert (part == kept).all()
     observe(tally, 2, 0.1)
@@ -30,8 +30,8 @@ def test_what_is_not_told_of_gets_the_average_of_the_others_and_gives_it_back():
 def test_nothing_is_lent_before_anything_is_told_or_where_nothing_is_on_its_way():
     tally = waiting_tally()
     tally.pending[:] = 0
-    assert not lend_means(tally)
+    assert not impute_pending(tally)
     fresh = empty_tally(2, 2)
     fresh.pending[0] = fresh.plays[0] = 1
-    assert not lend_means(fresh)
+    assert not impute_pending(fresh)
     assert fresh.means.tolist() == [0.0, 0.0]

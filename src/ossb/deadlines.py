@@ -117,7 +117,7 @@ def stopping(stops: list[Stop]) -> Iterator[None]:
 
 @contextmanager
 def no_longer(seconds: float) -> Iterator[None]:
-    """The same with at most so many seconds, where there is a limit at all or not."""
+    """Give this thread at most so many seconds, and no more than it has."""
     _, abandoned = getattr(_local, "limit", None) or (math.inf, _never)
     with wanted(time.monotonic() + min(seconds, left()), abandoned):
         yield

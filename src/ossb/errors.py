@@ -22,7 +22,7 @@ class OssbError(Exception):
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As it stands: workers send errors home, and arguments differ from kind to kind."""
+        """Pickle the error as it stands: workers send it home, and arguments differ by kind."""
         return _again, (type(self), self.args, self.__dict__)
 
 
@@ -162,7 +162,7 @@ class NoCampaign(Unknown):
         self.name = name
 
     def with_advice(self, advice: str) -> "NoCampaign":
-        """The same error, saying what to do about it."""
+        """Add to the message what to do about it, and return the error."""
         self.args = (f"{self}; {advice}",)
         return self
 

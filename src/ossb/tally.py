@@ -50,7 +50,7 @@ def empty_tally(n_components: int, n_arms: int) -> Tally:
 
 
 def by_numbers(tally: Tally) -> Any:
-    """The same tally, whose numbers Python reads and writes without numpy, in a third of the time.
+    """A view of the tally that Python reads and writes without numpy, in a third of the time.
 
     What is entered in one stands in the other.
     """
@@ -98,8 +98,8 @@ def fill_untold(counts: np.ndarray, means: np.ndarray) -> None:
 
 
 @kernel
-def lend_means(tally: Tally) -> bool:
-    """Do so for a decision while observations are on their way; whether there was anything to do.
+def impute_pending(tally: Tally) -> bool:
+    """Impute means never observed while observations are pending; True if there was any to.
 
     Else an arm that was asked for and is not told of yet could draw all asks, or none.
     """
@@ -110,8 +110,8 @@ def lend_means(tally: Tally) -> bool:
 
 
 @kernel
-def take_back_means(tally: Tally) -> None:
-    """After the decision."""
+def restore_pending(tally: Tally) -> None:
+    """Undo ``impute_pending`` after the decision."""
     for k in range(tally.counts.shape[0]):
         if tally.counts[k] == 0:
             tally.means[k] = 0.0

@@ -1,10 +1,15 @@
-"""The docstring of every public name has an example, which shows what it says."""
+"""Docstrings stand alone; that of every public name has an example, which shows what it says."""
 
+import ast
 import doctest
+from pathlib import Path
 
 import pytest
 
 import ossb
+
+SOURCES = Path(ossb.__file__).parent
+LEANING = ("The same", "Do so ", "After the", "As users", "As it stands")
 
 
 @pytest.mark.parametrize("name", ossb.__all__)
@@ -16,3 +21,12 @@ def test_a_public_name_shows_how_it_is_used(name):
     lines: list[str] = []
     outcome = doctest.DocTestRunner(verbose=False).run(example, out=lines.append)
     assert not outcome.failed, "".join(lines)
+
+
+def test_a_docstring_stands_alone():
+    """What is read in ``help()`` does not begin with what stands above it."""
+    for path in sorted(SOURCES.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                said = ast.get_docstring(node) or ""
+                assert not said.startswith(LEANING), f"{path}, line {node.lineno}: {said}"

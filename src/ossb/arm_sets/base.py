@@ -26,11 +26,11 @@ class ArmSet(Protocol):
         ...
 
     def maximize_with(self, weights: np.ndarray, item: int) -> Items | None:
-        """The same among the arms that have an item; None if none has."""
+        """An arm of largest total weight among those that have an item; None if none has."""
         ...
 
     def maximize_without(self, weights: np.ndarray, item: int) -> Items | None:
-        """The same among the arms that lack an item; None if none does."""
+        """An arm of largest total weight among those that lack an item; None if none does."""
         ...
 
     def contains(self, items: Items) -> bool:

@@ -55,7 +55,7 @@ class Players:
         return left_out, self._policy[1]
 
     def among(self, state: State, left_out: frozenset[int], field: str) -> Player:
-        """The same; a refusal names the field that left the arms out."""
+        """The player without some arms; a refusal names the field that left them out."""
         try:
             return self.of(state, left_out)
         except InputError as error:
@@ -65,7 +65,7 @@ class Players:
 
 
 class Undone(OutOfTime):
-    """The same, and the state is what it was."""
+    """A decision ran out of time, and the state is what it was."""
 
 
 def choose(

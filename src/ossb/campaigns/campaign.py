@@ -364,7 +364,7 @@ class Campaign(Changes):
         return looking.leader(self._view())
 
     def leader(self) -> int | list[int] | None:
-        """The same; None where nothing was told of the arms that may be played."""
+        """Like ``best``, or None where nothing was told of the arms that may be played."""
         return looking.known_leader(self._view())
 
     def stop(self, delta: float | None = None, epsilon: float | None = None) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def sentence(
     regret: str | None,
     per_day: float | None,
 ) -> str:
-    """The same in words."""
+    """How sure the leader is by now, and how much is left, in words."""
     sure = f"{100 * (1 - stop['delta']):.6g}%"
     good = "is best" if not stop["epsilon"] else f"is within {stop['epsilon']:g} of the best"
     if stop["met"]:

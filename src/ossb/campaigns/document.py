@@ -152,7 +152,7 @@ def unjudged(
 
 
 def judged(found: dict[str, Any]) -> dict[str, Any]:
-    """The same from its document, with rates and whether one may stop."""
+    """An entry in a list from a campaign's document, with rates and whether one may stop."""
     return {**_entry(found), **{key: found[key] for key in JUDGED}}
 
 

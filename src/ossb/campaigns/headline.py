@@ -18,7 +18,7 @@ def headline(
     regret: float | None,
     per_day: float | None,
 ) -> str:
-    """The same for who has no wish to know how it is worked out.
+    """Where a campaign stands, for who has no wish to know how it is worked out.
 
     Parameters
     ----------

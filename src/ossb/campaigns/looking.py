@@ -91,7 +91,7 @@ def _leaders(instance: Any, tally: Tally) -> list[Any]:
 
 
 def known_leader(view: View) -> int | list[int] | None:
-    """The same; None where nothing was told of the arms that may be played."""
+    """Like ``leader``, or None where nothing was told of the arms that may be played."""
     return leader(view) if view.tally.counts.any() else None
 
 
@@ -202,7 +202,7 @@ def _units(view: View) -> int:
 
 
 def _verdict_of_set(instance: Any, view: View, level: float) -> Verdict:
-    """The same where arms are not listed: all items together, whatever may be played."""
+    """The evidence on arms that are not listed: of all items together, whatever may be played."""
     tally, mixture = view.tally, mixture_of(instance.family)
     counts = [float(count) for count in tally.counts]
     weights = np.array([mixture.evidence_weight(count) for count in counts])
@@ -287,7 +287,7 @@ def _gaps(view: View, estimated: Any) -> list[float | None]:
 
 
 def _gaps_of_met(view: View, estimated: Any) -> list[float | None]:
-    """The same for the arms met, by the means of their items; there may be many."""
+    """What a play of each arm met costs, by the means of its items; there may be many."""
     player, best = view.player, estimated.best_arm()
     kept = range(view.components) if player.whole else player.kept
     worth = np.full(view.components, np.nan)
@@ -321,7 +321,7 @@ def at_estimate(view: View) -> Any:
 
 
 def _set_at_estimate(instance: Any, tally: Tally) -> Any:
-    """The same where arms are not listed: the means of the items."""
+    """The instance of arms that are not listed, with its items' means for its parameter."""
     arms = instance.implicit_set
     for item in np.flatnonzero(tally.counts == 0).tolist():
         if arms.maximize_with(tally.means, item) is not None:

@@ -29,7 +29,15 @@ from ossb.policies import policy as make_policy
 from ossb.policies.base import by_itself
 from ossb.policies.checked import failed, fresh_memory, member, round_of, whole, within
 from ossb.records import can_compile
-from ossb.tally import PHASES, Decision, Tally, by_numbers, empty_tally, lend_means, take_back_means
+from ossb.tally import (
+    PHASES,
+    Decision,
+    Tally,
+    by_numbers,
+    empty_tally,
+    impute_pending,
+    restore_pending,
+)
 
 SLOW = 2e-3  # seconds of an interpreted step from which on compiling is worth it
 WORTH = 2.0  # seconds of interpreted steps, about what loading the compiler takes, and after which
@@ -49,7 +57,7 @@ def choose(policy: Any, tally: Tally, memory: Any, rng: Generator | None) -> Dec
 def choose_within(
     policy: Any, low: int, high: int, tally: Tally, memory: Any, rng: Generator
 ) -> Decision:
-    """The same among the rows of a context."""
+    """The policy's decision among the rows of a context."""
     return policy.choose(low, high, tally, memory, rng)
 
 
@@ -167,7 +175,7 @@ class Player:
         met = 0 if table is None else len(table.arms)
         if self._compiling is None and self._steps_cost >= WORTH:
             self._get_compiled()
-        lent = np.count_nonzero(seen.pending) and not seen.counts.all() and lend_means(seen)
+        lent = np.count_nonzero(seen.pending) and not seen.counts.all() and impute_pending(seen)
         interpreted = self._step is self._plain
         rows = range(0)
         arguments: tuple[Any, ...] = (seen, memory)
@@ -194,7 +202,7 @@ class Player:
             raise failed(error, self._name, tally) from error
         finally:
             if lent:
-                take_back_means.function(seen)  # also where the time is over: no look at the clock
+                restore_pending.function(seen)  # also where the time is over: no look at the clock
             if interpreted:  # to its end or not
                 took = time.perf_counter() - started
                 self._steps_cost += took if took < SLOW else 10.0 * took

@@ -48,13 +48,13 @@ class Answer:
 
     @property
     def plain(self) -> Plain:
-        """As users write it."""
+        """The answer as users write it."""
         if self.above is not None:
             return {"above": self.above}
         return "best" if self.top == 1 else {"top": self.top}
 
     def aim(self, sign: float) -> Aim:
-        """The same where rewards carry a sign."""
+        """What is asked for, of rewards that carry a sign."""
         return Aim(self.top, math.nan) if self.above is None else Aim(0, sign * self.above)
 
     def leading(self, rewards: np.ndarray, sign: float) -> list[int]:

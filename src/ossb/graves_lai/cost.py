@@ -47,7 +47,7 @@ class Cost:
 
     @property
     def plain(self) -> Plain:
-        """As users write it."""
+        """The cost as users write it."""
         if isinstance(self.price, tuple):
             return list(self.price)
         if self.share == 0.0:

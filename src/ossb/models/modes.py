@@ -47,7 +47,7 @@ def highest_mean(means: np.ndarray, weights: np.ndarray) -> int:
 def best_mode_of_line(
     family: Family, path: np.ndarray, means: np.ndarray, weights: np.ndarray, fit: Fit
 ) -> tuple[int, float]:
-    """The same as ``best_mode``, on a line; looked for from the arm of the largest weight."""
+    """Like ``best_mode``, on a line; looked for from the arm of the largest weight."""
     heaviest = 0
     for x in range(means.shape[0]):
         if weights[x] > weights[heaviest]:

@@ -203,7 +203,7 @@ def weakest_standing(model: Any, leader: int, level: float, tally: Tally, memory
 
 @kernel
 def settled_standing(model: Any, leader: int, level: float, tally: Tally, memory: Any) -> bool:
-    """The same of the least ratio with the leader's mean known."""
+    """Like ``weakest_standing``, of the least ratio with the leader's mean known."""
     held, numbers, slack = memory.held, memory.numbers, memory.others[SLACK]
     top, count, estimate = tally.means[leader], float(tally.counts[leader]), memory.estimate
     surely = min(ratio_beside(model, leader, top, tally, estimate, slack, 1.0), held[FAR])

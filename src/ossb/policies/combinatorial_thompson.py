@@ -90,7 +90,7 @@ class CombinatorialThompson(NamedTuple):
 
 @dataclass(frozen=True)
 class ImplicitThompson:
-    """The same on arms behind an oracle; parameters as for ``CombinatorialThompson``."""
+    """``CombinatorialThompson`` on arms behind an oracle, with its parameters."""
 
     arm_set: ArmSet
     sigma: float

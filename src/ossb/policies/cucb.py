@@ -80,7 +80,7 @@ class Cucb(NamedTuple):
 
 @dataclass(frozen=True)
 class ImplicitCucb:
-    """The same on arms behind an oracle; parameters as for ``Cucb``."""
+    """``Cucb`` on arms behind an oracle, with its parameters."""
 
     arm_set: ArmSet
     scale: float

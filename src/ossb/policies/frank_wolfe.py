@@ -111,7 +111,7 @@ class FrankWolfe(NamedTuple):
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
 
     def raise_set(self, targets: np.ndarray) -> None:
-        """The same for all arms of the set."""
+        """Raise the targets of the arms played by force, all alike."""
         for place in range(self.n_forced):
             targets[self.model.model.informative(place)] += 1.0 / self.n_forced
 

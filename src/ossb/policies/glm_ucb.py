@@ -113,7 +113,7 @@ class LinearUcb(NamedTuple):
     def choose(
         self, low: int, high: int, tally: Tally, memory: Regression, rng: Generator
     ) -> Decision:
-        """The same among the rows low, …, high − 1."""
+        """Decide among the rows low, …, high − 1."""
         look = first_within(self.first, low, high, tally)
         if look >= 0:
             return Decision(look, ESTIMATE)
@@ -167,7 +167,7 @@ class GlmUcb(NamedTuple):
     def choose(
         self, low: int, high: int, tally: Tally, memory: GlmUcbMemory, rng: Generator
     ) -> Decision:
-        """The same among the rows low, …, high − 1."""
+        """Decide among the rows low, …, high − 1."""
         features, regression = self.model.features, memory.regression
         look = first_within(self.model.spanning, low, high, tally)
         if look >= 0:

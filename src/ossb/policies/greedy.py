@@ -42,7 +42,7 @@ class Greedy(NamedTuple):
     def choose(
         self, low: int, high: int, tally: Tally, memory: GreedyMemory, rng: Generator
     ) -> Decision:
-        """The same among the rows low, …, high − 1."""
+        """Decide among the rows low, …, high − 1."""
         place = 0
         while self.model.informative(place) >= 0:
             look = self.model.informative(place)

@@ -84,7 +84,7 @@ def uncovered(starts: np.ndarray, members: np.ndarray, tally: Tally) -> int:
 
 
 def uncovered_arm(arm_set: ArmSet, tally: Tally) -> Items | None:
-    """The same where arms come from an oracle; None where every item of some arm is seen."""
+    """An arm behind an oracle with most items not seen; None where all are."""
     asked = tally.counts + tally.pending
     if tally.clock[0] > 0 and asked.min() > 0:
         return None
@@ -104,14 +104,14 @@ def shows_items(instance: Instance) -> str | None:
 
 
 def in_unit_interval_or_gaussian(instance: Instance) -> str | None:
-    """The same for policies whose widths are of the sub-Gaussian kind."""
+    """Why widths of the sub-Gaussian kind do not fit an instance; None where they do."""
     if instance.observation not in ("gaussian", "bernoulli", "bounded"):
         return "is for gaussian, bernoulli and bounded observations"
     return shows_items(instance)
 
 
 def through_oracle(instance: Any) -> str | None:
-    """The same for policies that reach their arms through an oracle only."""
+    """Why a policy behind an oracle only does not fit an instance; None where it does."""
     if instance.n_arms is not None:
         return "is for arms given by an arm_set"
     return in_unit_interval_or_gaussian(instance)

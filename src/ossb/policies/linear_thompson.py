@@ -95,7 +95,7 @@ class LinearThompson(NamedTuple):
     def choose(
         self, low: int, high: int, tally: Tally, memory: ThompsonMemory, rng: Generator
     ) -> Decision:
-        """The same among the rows low, …, high − 1."""
+        """Decide among the rows low, …, high − 1."""
         look = first_within(self.first, low, high, tally)
         if look >= 0:
             return Decision(look, ESTIMATE)

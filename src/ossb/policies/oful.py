@@ -67,7 +67,7 @@ class Oful(NamedTuple):
     def choose(
         self, low: int, high: int, tally: Tally, memory: Regression, rng: Generator
     ) -> Decision:
-        """The same among the rows low, …, high − 1."""
+        """Decide among the rows low, …, high − 1."""
         squares = memory.squares
         now = follow_within(self.features, tally, squares)
         theta, inverse = squares.line[TOLD, THETA], squares.square[now, INVERSE]

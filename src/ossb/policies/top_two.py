@@ -96,7 +96,7 @@ class TopTwo(NamedTuple):
     def choose(
         self, low: int, high: int, tally: Tally, memory: TopTwoMemory, rng: Generator
     ) -> Decision:
-        """The same among the rows low, …, high − 1, one of which leads them."""
+        """Decide among the rows low, …, high − 1, one of which leads them."""
         targets, contest = memory.targets, memory.contest
         rivals: Any = self.model
         first = first_within(rivals.spanning, low, high, tally)

@@ -64,7 +64,7 @@ class Call:
         return await self.wait_for(self.run(self.name, make, *arguments))
 
     def run(self, lane: str, make: Callable[..., T], *arguments: Any) -> Coroutine[Any, Any, T]:
-        """The same as a coroutine, with the work of a campaign, or of whatever else is named."""
+        """Work as a coroutine, in the lane of a campaign or of whatever else is named."""
         by = f"token:{self.grant.id}" if self.grant.id else user()
         act = (acting, Origin(by, self.id), make, *arguments)
         running: Coroutine[Any, Any, T] = self.service.lanes.run(

@@ -38,18 +38,18 @@ class Connections:
         return True
 
     def know(self, connection: Any) -> None:
-        """Its request came from somebody who may call."""
+        """Note that a connection's request came from somebody who may call."""
         close = self._leave(connection)
         if close is not None:
             self._busy[connection] = close
 
     def rest(self, connection: Any) -> None:
-        """It has been answered."""
+        """Note that a connection has been answered."""
         if connection in self._busy:
             self._idle[connection] = self._busy.pop(connection)
 
     def leave(self, connection: Any) -> None:
-        """It has been closed."""
+        """Note that a connection has been closed."""
         self._leave(connection)
 
     def _leave(self, connection: Any) -> Callable[[], None] | None:

@@ -20,7 +20,7 @@ def lists(items: Schema) -> Schema:
 
 
 def or_none(known: Schema) -> Schema:
-    """The same, or null."""
+    """The schema of something known, or null."""
     return {"anyOf": [known, {"type": "null"}]}
 
 

@@ -190,7 +190,7 @@ def _allow_connections() -> None:
 
 
 def _most_connections() -> int:
-    """As many as this process may have open, with some files beside."""
+    """How many connections this process may have open, with some files beside."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return (
         CONNECTIONS if soft == resource.RLIM_INFINITY else max(16, min(CONNECTIONS, soft - FILES))

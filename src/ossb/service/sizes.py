@@ -28,7 +28,7 @@ def check(instance: dict[str, Any]) -> None:
 
 
 def check_grown(instance: dict[str, Any]) -> None:
-    """The same of an instance that an arm was added to."""
+    """Refuse an added arm with which an instance would not fit into memory."""
     try:
         check(instance)
     except InputError as error:

@@ -10,7 +10,7 @@ from ossb.errors import InputError
 from ossb.kernels import kernel
 from ossb.simulation.environment import Environment
 from ossb.simulation.trial import Course, Late, is_possible, note, tell
-from ossb.tally import Tally, decide, lend_means, take_back_means
+from ossb.tally import Tally, decide, impute_pending, restore_pending
 
 
 class Visits(NamedTuple):
@@ -28,7 +28,7 @@ class Stream(NamedTuple):
     recorded: np.ndarray  # int64; empty where they are drawn
 
     def visits(self, start: int, stop: int, rng: Generator) -> Visits:
-        """Those of the rounds start, …, stop − 1; every round takes one draw."""
+        """The contexts of the rounds start, …, stop − 1; every round takes one draw."""
         if self.recorded.size:
             rounds = np.arange(start - 1, stop - 1) % self.recorded.size
             return Visits(self.starts, self.recorded[rounds])
@@ -78,10 +78,10 @@ def run_in_contexts(
                 course.marks[1] += 1
         context = visits.order[t - start]
         low, high = visits.starts[context], visits.starts[context + 1]
-        lent = lend_means(tally)
+        lent = impute_pending(tally)
         decision = policy.choose(low, high, tally, memory, rng)
         if lent:
-            take_back_means(tally)
+            restore_pending(tally)
         if not is_possible(course, tally, decision, t):
             return
         if not low <= decision.arm < high:

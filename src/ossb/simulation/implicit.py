@@ -15,7 +15,7 @@ from ossb.arm_sets.table import ArmTable
 from ossb.errors import PolicyError
 from ossb.policies.checked import fresh_memory, member, selected, within
 from ossb.simulation.trial import Course, note
-from ossb.tally import Tally, decide, empty_tally, lend_means, observe, take_back_means
+from ossb.tally import Tally, decide, empty_tally, impute_pending, observe, restore_pending
 
 STRETCH = 1000  # rounds between two looks at the outside world
 
@@ -60,10 +60,10 @@ def run_implicit(
         if (t - 1) % batch == 0:
             while late and late[0][0] + delay < t:
                 _tell(tally, *late.popleft()[1:])
-        lent = lend_means(tally)
+        lent = impute_pending(tally)
         decision = selected(policy, name, tally, memory, rng)
         if lent:
-            take_back_means(tally)
+            restore_pending(tally)
         arms = memory.table.arms
         while len(arms) > tally.plays.size:
             tally = tally._replace(plays=np.concatenate([tally.plays, np.zeros_like(tally.plays)]))

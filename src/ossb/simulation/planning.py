@@ -333,7 +333,7 @@ def _frontier(
 
 
 def _alone(instance: Any) -> Classical | None:
-    """The same means, of arms that tell nothing of one another; None where arms show otherwise."""
+    """Independent arms of these means; None where what an arm shows is not its own reward."""
     if not instance.shows_rewards() or getattr(instance, "observes", "reward") == "index":
         return None
     if not all(shown == [arm] for arm, shown in enumerate(instance.showing())):
@@ -356,7 +356,7 @@ def _without_structure(instance: Any, end: Stop) -> int | None:
 
 
 def _fixed_sample(instance: Any, end: Stop) -> dict[float, int]:
-    """The same number of plays of each arm, to tell the best from every other one.
+    """How many plays of each arm, alike for all, tell the best from every other one.
 
     One-sided z tests, δ shared by Bonferroni, at the gap (and ε) of each.
     """

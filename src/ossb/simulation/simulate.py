@@ -209,7 +209,7 @@ def _simulate_implicit(
     timing: Timing,
     progress: Progress | None,
 ) -> SimulationResult:
-    """The same where arms are not listed: interpreted, since oracles are Python objects."""
+    """Simulate arms that are not listed: interpreted, since oracles are Python objects."""
     if not instance.known:
         raise InputError(instance.parameter, "be given: a simulation needs a true parameter")
     checkpoints, key = log_spaced(horizon), instance_key(instance.to_dict())

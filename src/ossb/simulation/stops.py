@@ -13,7 +13,7 @@ from ossb.models.rivals import CHARGE, STATISTIC, rivals_of
 from ossb.records import can_compile
 from ossb.simulation.environment import Environment
 from ossb.simulation.trial import Course, Late, is_possible, note, tell
-from ossb.tally import Tally, decide, lend_means, take_back_means
+from ossb.tally import Tally, decide, impute_pending, restore_pending
 
 
 class Ending(NamedTuple):
@@ -141,10 +141,10 @@ def run_until(
             if course.marks[1] > told and is_decided(rivals, tally, ending):
                 ending.found[0] = t - 1
                 return
-        lent = lend_means(tally)
+        lent = impute_pending(tally)
         decision = policy.select(tally, memory, rng)
         if lent:
-            take_back_means(tally)
+            restore_pending(tally)
         if not is_possible(course, tally, decision, t):
             return
         decide(tally, decision)

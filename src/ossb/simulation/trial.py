@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from ossb.kernels import kernel
 from ossb.simulation.environment import Environment
-from ossb.tally import Decision, Tally, decide, lend_means, observe, take_back_means
+from ossb.tally import Decision, Tally, decide, impute_pending, observe, restore_pending
 
 
 class Course(NamedTuple):
@@ -90,10 +90,10 @@ def run_late_trial(
             while course.marks[1] + 1 + delay < t:
                 tell(environment, tally, late, course.marks[1] % room)
                 course.marks[1] += 1
-        lent = lend_means(tally)
+        lent = impute_pending(tally)
         decision = policy.select(tally, memory, rng)
         if lent:
-            take_back_means(tally)
+            restore_pending(tally)
         if not is_possible(course, tally, decision, t):
             return
         decide(tally, decision)

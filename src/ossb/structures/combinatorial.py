@@ -219,7 +219,7 @@ class Combinatorial(Instance):
         return int(position)
 
     def arm_name(self, arm: Arm) -> str:
-        """Its name, or its number; of an arm that is not listed, those of its items."""
+        """An arm's name, or its number; of one that is not listed, those of its items."""
         if isinstance(arm, tuple) and len(self.arm_names):
             return ", ".join(self.arm_names[item] for item in arm)
         return super().arm_name(arm)

@@ -195,7 +195,7 @@ class Linear(FeatureRoster, ListedArms):
 
 @np.errstate(all="ignore")  # what is not finite is not proved
 def _solve_alike(instances: Sequence[Linear], gap: float) -> list[Bound | None]:
-    """The same for instances of one shape."""
+    """Bounds of instances of one shape, solved together; None where one is left to others."""
     started = time.perf_counter()
     sign = np.array([instance.sign for instance in instances])
     out = answer_many(

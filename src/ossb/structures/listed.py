@@ -95,7 +95,7 @@ class MeanVector(ListedArms):
         return self.truth_about(self.best)
 
     def truth_about(self, best: int) -> Any:
-        """The same, with regret counted from an arm."""
+        """θ as proofs see it, with regret counted from an arm."""
         from ossb.graves_lai.exact.divergences import Divergence  # loads flint
         from ossb.graves_lai.exact.means import Truth
 

@@ -280,7 +280,7 @@ def refuse_near(instance: Any, arms: np.ndarray) -> None:
 
 
 def refuse_close(instance: Any, high: int, low: int) -> None:
-    """The same of a better and a worse arm."""
+    """Refuse two means that differ too little for rates within the range of doubles."""
     told = instance.family.kl(float(instance.rewards[high]), float(instance.rewards[low]))
     if not told >= LEAST:
         raise CertificationError(

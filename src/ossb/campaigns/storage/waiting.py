@@ -31,7 +31,7 @@ class _Silent(Exception):
 
 
 def _impatient(steps: Generator[Any, Any, Any], seconds: float) -> Generator[Any, Any, Any]:
-    """The same steps, ended where nothing is ready for so many seconds."""
+    """Steps of a connection, ended where nothing is ready for so many seconds."""
     heard = time.monotonic()
     try:
         wanted = next(steps)

@@ -55,7 +55,7 @@ def up(ball: arb) -> float:
 
 
 def total(balls: Iterable[arb]) -> arb:
-    """Their sum."""
+    """The sum of some balls."""
     answer = arb(0)
     for ball in balls:
         answer += ball

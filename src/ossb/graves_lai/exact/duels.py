@@ -39,7 +39,7 @@ class Duels(NamedTuple):
 
 
 def chance(table: np.ndarray, i: int, j: int) -> arb:
-    """That i beats j."""
+    """The probability that i beats j."""
     return (1 + arb(table[i, j]) - arb(table[j, i])) / 2
 
 

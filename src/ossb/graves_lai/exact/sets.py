@@ -41,7 +41,7 @@ def of_paths(paths: Any, weights: Sequence[fmpq], best: frozenset[int]) -> list[
 def of_matchings(
     matchings: Any, weights: Sequence[fmpq], best: frozenset[int]
 ) -> list[fmpq] | None:
-    """The same for matchings, and one cost more for each right node: what leaving it costs."""
+    """Costs as ``of_paths``, of edges of matchings, and of leaving each right node."""
     ends = matchings.edges.tolist()
     partner = {ends[k][0]: k for k in best}
     taken = {ends[k][1] for k in best}

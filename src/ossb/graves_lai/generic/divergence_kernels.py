@@ -19,7 +19,7 @@ def divergence_at(kind: int, precision: float, theta: float, mean: float) -> flo
 
 @kernel
 def slope_at(kind: int, precision: float, theta: float, mean: float) -> float:
-    """Its derivative in the mean, which lies inside its space; at the ends a factor cancels."""
+    """The divergence's derivative in the mean, inside its space; at the ends a factor cancels."""
     if kind == GAUSSIAN:
         return precision * (mean - theta)
     if theta <= 0.0:
@@ -33,7 +33,7 @@ def slope_at(kind: int, precision: float, theta: float, mean: float) -> float:
 
 @kernel
 def bend_at(kind: int, precision: float, theta: float, mean: float) -> float:
-    """Its second derivative in the mean."""
+    """The divergence's second derivative in the mean."""
     if kind == GAUSSIAN:
         return precision
     low = max(mean, 1e-150)

@@ -52,7 +52,7 @@ class Polyhedron:
         return least if least > 0 else 1.0
 
     def scaled(self, scale: float) -> "Polyhedron":
-        """Its image under z → z / scale."""
+        """The image of the polyhedron under z → z / scale."""
         slacks, equal_to = self.slacks / scale, self.equal_to / scale
         return Polyhedron(self.unit_rows, slacks, equal_to, self.need / scale)
 

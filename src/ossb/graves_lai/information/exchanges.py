@@ -43,7 +43,7 @@ class Exchanges(NamedTuple):
         return self.high.shape[0]
 
     def rank_of_bends(self) -> int:
-        """As of curvatures that ask for room for some pairs of each arm."""
+        """The rank of curvatures that ask for room for some pairs of each arm."""
         return room_for(self.means.shape[0], self.high.shape[0])
 
     def follow(self, leader: int, plays: Plays, alternatives: Alternatives) -> None:

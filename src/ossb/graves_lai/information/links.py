@@ -51,7 +51,7 @@ def change(link: int, index: float, shift: float) -> float:
 
 @kernel
 def change_from(link: int, index: float, here: float, off: float, shift: float) -> float:
-    """The same where the mean at u, and the rest, are known.
+    """Like ``change``, where the mean at u, and the rest, are known.
 
     For the logistic link and h ≤ 0, p (1 − p) (e^h − 1) / (1 − p + p e^h); the other side is
     its mirror image.
@@ -86,7 +86,7 @@ def divergence(link: int, index: float, shift: float) -> float:
 
 @kernel
 def divergence_from(link: int, index: float, here: float, off: float, shift: float) -> float:
-    """The same where the mean at u, and the rest, are known.
+    """Like ``divergence``, where the mean at u, and the rest, are known.
 
     For the logistic link and h ≤ 0, with p the mean, n = 1 − p and D = n + p e^h, the ratios of
     the two laws' probabilities are e^h / D and 1 / D, so that

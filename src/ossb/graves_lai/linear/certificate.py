@@ -111,7 +111,7 @@ def feasible_scale(arms: np.ndarray, best: int, margins: np.ndarray, rates: np.n
 
 
 def scale_in(z: np.ndarray, margins: np.ndarray, rates: np.ndarray) -> float:
-    """The same, from the arms in the complement of the best one."""
+    """Like ``feasible_scale``, from the arms in the complement of the best one."""
     if not z.any():
         return 0.0
     played = rates > 0.0

@@ -131,7 +131,7 @@ def _laid_out(matrix: np.ndarray, costs: np.ndarray) -> LipschitzMemory:
 
 
 def _by_highs(matrix: np.ndarray, costs: np.ndarray) -> LPSolution:
-    """The same program in money, through HiGHS, certified the same way."""
+    """The program in money, solved by HiGHS and certified as our own solution is."""
     solution = solve_lp(np.ones(costs.size), matrix / costs, row_lower=1.0)
     spend, prices = np.maximum(solution.point, 0.0), np.maximum(solution.duals, 0.0)
     return certified(matrix, costs, spend / costs, prices)

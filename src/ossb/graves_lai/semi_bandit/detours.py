@@ -63,7 +63,7 @@ def solve_paths(
 
 
 def solve_scaled(paths: PathSet, leader: Items, graph: Graph, gap: float) -> ImplicitSolution:
-    """The same at unit scale; ``confusing`` is by how much the means of all items differ."""
+    """Solve at unit scale; ``confusing`` is by how much the means of all items differ."""
     sweeps = LongestPaths(graph)
     grid, detours = tangents(sweeps), cheapest(sweeps)
     rows = Rows(graph, detours, UNIT)

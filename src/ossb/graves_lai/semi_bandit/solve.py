@@ -77,7 +77,7 @@ def solve(
 def solve_in_units(
     arms: np.ndarray, phi: np.ndarray, gap: float, compiled: bool | None, items: ItemFamily
 ) -> SemiBanditSolution:
-    """The same, as the numbers stand."""
+    """Solve in the units in which the numbers stand."""
     memory = start(arms, items, 0.5 * gap)
     rates.run_as(compiled)(arms, phi, 0.0, memory, np.empty(arms.shape[0]))
     return certify(arms, phi, memory, gap)

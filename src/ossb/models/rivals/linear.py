@@ -157,7 +157,7 @@ class LinearRivals(NamedTuple):
     def rank_within(
         self, low: int, high: int, epsilon: float, tally: Tally, memory: Contest
     ) -> int:
-        """The same among the rows low, …, high − 1, one of which leads them."""
+        """Like ``rank`` among the rows low, …, high − 1, one of which leads them."""
         space, rewards, features = memory.space, memory.rewards, self.features
         squares, leverage, across = space.squares, space.arm[IMAGE], space.arm[ACROSS]
         follow_within(features, tally, squares)
