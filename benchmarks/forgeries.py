@@ -1,9 +1,10 @@
 """Certificates forged at random and by a search: ``python benchmarks/forgeries.py``.
 
-For every structure and family, right certificates with numbers changed, dropped, doubled and
-swapped (``--mutations``), and two searches that keep what proves more (``--steps`` each).  "above"
-and "below" are how far, relative to C, the largest proved lower side was above C and the least
-proved upper side below it: none may be positive.
+For every structure, family, cost of plays and question, as far as structures take them, right
+certificates with numbers changed, dropped, doubled and swapped (``--mutations``), and two searches
+that keep what proves more (``--steps`` each).  "above" and "below" are how far, relative to C, the
+largest proved lower side was above C and the least proved upper side below it: none may be
+positive.
 """
 
 import argparse

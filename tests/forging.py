@@ -9,15 +9,17 @@ import copy
 import functools
 import json
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ossb import certificates
 from ossb.errors import InputError
-from ossb.graves_lai.cost import SAMPLES
-from ossb.graves_lai.proof import prove
+from ossb.graves_lai.answers import read_answer
+from ossb.graves_lai.bound import problem_of
 from ossb.instances import from_dict
 from ossb.structures import bound
+from ossb.structures.base import cost_of
 from ossb.structures.convex import Convex
 from ossb.structures.oracle import Oracle
 
@@ -63,12 +65,13 @@ def _cases():
     cases["linear that do not span"] = {"arms": flat, "phi": [0.9, 0.3, -0.2], "goal": "minimize"}
     near = [*ARMS, [0.999999, 0.0003, 0.2]]
     cases["linear near tie"] = {"arms": near, "phi": [0.9, 0.3, -0.2]}
-    for link, family in (("logistic", "gaussian"), ("logistic", "bernoulli"), ("log", "poisson")):
+    links = [("logistic", "gaussian"), ("logistic", "bounded"), ("log", "poisson")]
+    for link, family in (*links, ("logistic", "bernoulli")):
         keys = {"link": link, "observation": family, "phi": [0.9, 0.3, -0.2]}
         cases[f"generalized_linear {link} {family}"] = {"arms": ARMS, **keys}
     phi = [0.8, 0.7, 0.5, 0.45, 0.3]
     cases["combinatorial bandit"] = {"feedback": "bandit", "arms": SETS, "phi": phi}
-    for family in ("gaussian", "bernoulli", "poisson"):
+    for family in ("gaussian", "bernoulli", "bounded", "poisson"):
         keys = {"feedback": "semi_bandit", "observation": family}
         cases[f"combinatorial {family}"] = {"arms": SETS, "phi": phi, **keys}
         goal = {"goal": "minimize"}
@@ -89,7 +92,7 @@ def _cases():
     edges = [[i, j] for i in range(2) for j in range(3)]
     pairs = {"arm_set": "matchings", "n_left": 2, "n_right": 3, "edges": edges}
     cases["combinatorial matchings"] = {**pairs, "phi": [0.9, 0.2, 0.1, 0.3, 0.7, 0.2], **semi}
-    for family in ("gaussian", "bernoulli", "poisson"):
+    for family in ("gaussian", "bernoulli", "bounded", "poisson"):
         keys = {"theta": [0.8, 0.5, 0.4], "observation": family}
         cases[f"polytope {family}"] = {**BOX, **keys}
         cases[f"union {family}"] = {"pieces": PIECES, **keys}
@@ -112,45 +115,92 @@ def _cases():
         {"A": [[0, -1]], "b": [-0.5], "rewards": [[1, 0], [0, 2]]},
         {"A": [[1, 0], [-1, 0]], "b": [0.9, -0.9], "rewards": [[1, 0], [0.4, 1]]},
     ]
+    contexts = [{"arms": ARMS[:2]}, {"arms": ARMS[2:], "weight": 3.0}]
+    shared = {"arms": ARMS, "interaction": "product", "phi": [0.9, 0.3, -0.2, 0.1, 0.4, -0.3]}
+    shared["contexts"] = [{"features": [1.0, 0.5]}, {"features": [1.0, -0.3], "available": [1, 3]}]
+    cases["linear contexts"] = {"contexts": contexts, "phi": [0.9, 0.3, -0.2]}
+    cases["linear contexts product"] = {**shared, "goal": "minimize"}
+    cases["linear one context"] = {"contexts": contexts[1:], "phi": [0.9, 0.3, -0.2]}
+    for link, family in (("logistic", "bernoulli"), ("log", "poisson"), ("identity", "gaussian")):
+        keys = {"link": link, "observation": family, "contexts": contexts}
+        cases[f"generalized_linear contexts {link}"] = {**keys, "phi": [0.9, 0.3, -0.2]}
+    means = [{"theta": [0.7, 0.4]}, {"theta": [0.2, 0.5, 0.8], "weight": 2.0}]
+    cases["classical segments"] = {"segments": means, "observation": "bernoulli"}
+    cases["linear segments"] = {
+        "arms": ARMS, "segments": [{"phi": [0.9, 0.3, -0.2]}, {"phi": [-0.1, 0.3, 0.5]}]
+    }  # fmt: skip
+    cases["polytope segments"] = {**BOX, "segments": [{"theta": NEAR}, {"theta": [0.85, 0.5, 0.4]}]}
+    # level but for the last digits, beside arms that are exactly level
+    level = [0.7, 0.7 - 1e-9, 0.4, 0.4 - 1e-12, 0.4]
+    for family in ("gaussian", "bernoulli", "poisson"):
+        cases[f"classical near ties {family}"] = {"theta": level, "observation": family}
+    cases["linear twins"] = {
+        "arms": [*ARMS, ARMS[4], [0.3, 0.3, 0.3 + 1e-9]],
+        "phi": [0.9, 0.3, -0.2],
+    }
     cases["union rewards"] = {"pieces": own[:2], "theta": [0.9, 0.3]}
     cases["union rewards that meet"] = {"pieces": own[1:], "theta": [0.9, 0.3]}
     return {name: {"structure": name.split()[0], **keys} for name, keys in cases.items()}
 
 
-WRITTEN = _cases()
 # sets that are functions: no file holds them, and the check asks them again
 IN_PYTHON = ("convex ball", "convex cone", "oracle classical")
-# the same instances where plays cost something else than regret
-COSTS = {
-    **{f"classical {family}": "samples" for family in FAMILIES},
-    "classical gaussian ": 0.3,
-    "classical bernoulli ": [0.5, 1.0, 2.0, 1.5],
-    "classical poisson ": [1.0, 2.0, 0.5, 0.0],
-}
-PRICED = {f"{name.strip()}, cost {cost}": (name.strip(), cost) for name, cost in COSTS.items()}
-# and where more is asked for than the best arm
-ASKED = {
-    f"{name}, answer {next(iter(answer))}": (name, answer)
-    for name in ("classical bernoulli", "classical poisson", "linear", "linear that do not span")
-    for answer in ({"top": 2}, {"above": 0.47})
-}
-CASES = (*WRITTEN, *IN_PYTHON, *PRICED, *ASKED)
-
-
-def _sampled():
-    """Every other case of which the characteristic time is known."""
-    for name, keys in WRITTEN.items():
-        try:
-            from_dict(keys).priced(SAMPLES)
-        except InputError:
-            continue
-        if f"{name}, cost samples" not in PRICED:
-            yield f"{name}, cost samples", (name, "samples")
-
-
-SAMPLED = dict(_sampled())
-EVERY = (*CASES, *SAMPLED)
 DESCRIBED = 1e-8  # such sets are described to a precision
+
+
+class Case(NamedTuple):
+    """What a certificate is of: an instance, what its plays cost, and what is asked for."""
+
+    keys: dict[str, Any] | str  # as a file holds them, or the name of a set that is a function
+    cost: Any = "regret"
+    answer: Any = "best"
+
+    @property
+    def instance(self):
+        return in_python(self.keys) if isinstance(self.keys, str) else from_dict(self.keys)
+
+    def problem(self):
+        """What solves and proves it; refused where the structure does not take the question."""
+        instance = self.instance
+        asked = read_answer(self.answer, instance.n_arms)
+        problem = problem_of(instance, cost_of(instance, self.cost, asked), asked)
+        if not asked.is_best:
+            _ = problem.pairs
+        return problem
+
+
+def _costs(instance):
+    """Everything that plays may cost."""
+    yield from (("", "regret"), (", cost samples", "samples"), (", cost regret and 0.3", 0.3))
+    if instance.n_arms is not None:
+        prices = [0.5 + 0.25 * (arm % 4) for arm in range(instance.n_arms)]
+        best = {instance.position(arm) for arm in instance.best_arms()}
+        free = [0.0 if arm in best else price for arm, price in enumerate(prices)]
+        yield from ((", cost prices", prices), (", cost prices but of the best", free))
+
+
+def _answers(instance):
+    """Everything that may be asked for."""
+    yield "", "best"
+    means = None if instance.n_arms is None else getattr(instance, "rewards", None)
+    yield ", answer top", {"top": 2}
+    if means is not None:
+        levels = np.unique(instance.sign * means)
+        yield ", answer above", {"above": float(levels[:2].mean())}
+
+
+def _every():
+    """Every instance at every cost and with every question that its structure takes."""
+    for name, keys in _cases().items():
+        first = Case(keys)
+        for said, cost in _costs(first.instance):
+            for question, answer in _answers(first.instance):
+                case = first._replace(cost=cost, answer=answer)
+                try:
+                    case.problem()
+                except InputError:
+                    continue
+                yield f"{name}{said}{question}", case
 
 
 @functools.cache
@@ -174,29 +224,21 @@ def _raise_one(theta, rates):
     return np.where(np.arange(len(theta)) == least, theta[0], theta)
 
 
+EVERY = dict(_every()) | {name: Case(name) for name in IN_PYTHON}
 HUGE = (1e300, 1e200, 1e20, 1e13, 1e-13, 1e-20, 1e-200, 1e-300, 5e-324, 1.0, 2.0, 0.5, -1.0)
-
-
-def _what(name):
-    """The instance of a case, what its plays cost, and what is asked for."""
-    if name in ASKED:
-        return ASKED[name][0], "samples", ASKED[name][1]
-    return *(PRICED | SAMPLED).get(name, (name, "regret")), "best"
 
 
 def honest(name):
     """The right certificate of a case, as a file holds it, and the interval that holds C."""
-    name, cost, asked = _what(name)
-    written = name in WRITTEN
-    instance = from_dict(WRITTEN[name]) if written else in_python(name)
-    answer = bound(instance, cost=cost, answer=asked)
-    entry = {"instance": WRITTEN.get(name, name), **certificates.claims(answer)}
-    room = 0.0 if written else DESCRIBED * answer.upper
+    keys, cost, asked = case = EVERY[name]
+    answer = bound(case.instance, cost=cost, answer=asked)
+    room = DESCRIBED * answer.upper if isinstance(keys, str) else 0.0
+    entry = {"instance": keys, **certificates.claims(answer)}
     return json.loads(json.dumps(entry)), answer.lower - room, answer.upper + room
 
 
 def proved(entry):
-    """What the check proves from an entry, and the claim with its verdict; None if unreadable."""
+    """What an entry claims, and the report of its check; None if unreadable."""
     try:
         if isinstance(entry["instance"], str):
             claimed = certificates.claimed(in_python(entry["instance"]), entry, "bounds[0]")
@@ -204,8 +246,16 @@ def proved(entry):
             claimed = certificates._bound(entry, "bounds[0]")
     except ValueError:  # the file is refused before anything is proved
         return None
-    report = prove(claimed.problem, claimed.support, claimed.alternatives, claimed.multipliers)
-    return claimed, report
+    return claimed, claimed.verify()
+
+
+def proofs(entry):
+    """The tables of an entry that hold a proof: of segments those of each, else itself."""
+    return (
+        [part for one in entry["segments"] for part in proofs(one)]
+        if "segments" in entry
+        else [entry]
+    )
 
 
 def numbers(node, path=()):
@@ -262,6 +312,10 @@ def changed(value, rng):
     return float(rng.choice(HUGE))
 
 
+def _one(some, rng):
+    return some[rng.integers(len(some))]
+
+
 def mutate(entry, rng):
     """An entry changed in one to four places."""
     forged = copy.deepcopy(entry)
@@ -285,10 +339,10 @@ def mutate(entry, rng):
                 found.insert(k, copy.deepcopy(found[k])) if rng.random() < 0.5 else found.pop(k)
         elif kind == 6:
             scale = 10.0 ** rng.uniform(-3, 3)
-            for rate in forged["rates"]:
+            for rate in _one(proofs(forged), rng)["rates"]:
                 rate["rate"] *= scale
         else:
-            for alternative in forged["alternatives"]:
+            for alternative in _one(proofs(forged), rng)["alternatives"]:
                 alternative["weight"] = float(rng.choice([0.0, 1.0, 1e9, alternative["weight"]]))
     if rng.random() < 0.3:
         forged["lower"] *= 1.0 + 10.0 ** rng.uniform(-12, 0)
@@ -321,7 +375,7 @@ class Tally:
         if low > 0.0:
             self.above = max(self.above, (report.lower - high) / high)
             self.below = max(self.below, (low - report.upper) / low)
-        if claimed.verify().valid:
+        if report.valid:
             self.accepted += 1
             if claimed.lower > high or claimed.upper < low:
                 self.false.append(entry)

@@ -9,7 +9,9 @@ import pytest
 import ossb
 from ossb.certificates import read, to_certificate, verify
 from ossb.errors import InputError
+from ossb.graves_lai.answers import read_answer
 from ossb.instances import from_dict
+from ossb.structures.base import cost_of
 
 # each was accepted with an interval that does not hold C: squares underflow or overflow in them
 LIPSCHITZ = {
@@ -82,6 +84,29 @@ def test_an_answer_is_not_given_where_it_is_not_checked(instance, field):
         with pytest.raises(InputError, match="in size, to be checked") as refused:
             answer()
         assert field in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"cost": 1e-120}, "cost"),
+        ({"cost": [1.0, 1e120]}, "cost[1]"),
+        ({"cost": 1.0, "answer": {"above": 1e-120}}, "answer.above"),
+        ({"cost": 1.0, "answer": {"above": -3e100}}, "answer.above"),
+    ],
+)
+def test_prices_and_levels_have_the_same_range(asked, field):
+    instance = ossb.Classical(theta=[1.0, 0.5])
+    for answer in (lambda: ossb.bound(instance, **asked), lambda: ossb.bounds([instance], **asked)):
+        with pytest.raises(InputError, match="in size, to be checked") as refused:
+            answer()
+        assert field in str(refused.value)
+    known = replace(
+        ossb.bound(instance, cost=1.0),
+        cost=cost_of(instance, asked["cost"]),
+        answer=read_answer(asked.get("answer"), 2),
+    )
+    assert f"instance.{field}: must be 0, or from" in known.verify().problems[0]
 
 
 @pytest.mark.parametrize("scale", [1e-90, 1e90])

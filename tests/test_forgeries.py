@@ -1,14 +1,18 @@
 """Certificates written to deceive: what passes the check is true, whoever wrote it."""
 
+import importlib
 import json
+import pkgutil
 
 import numpy as np
 import pytest
 
 import forging
+import ossb.structures
 from ossb import certificates
+from ossb.arm_sets import ARM_SETS
 from ossb.errors import CertificationError
-from ossb.structures import bound
+from ossb.structures import STRUCTURES, bound
 from ossb.structures.classical import Classical
 from ossb.structures.combinatorial import Combinatorial
 from ossb.structures.finite import Finite
@@ -95,7 +99,24 @@ def test_an_item_near_the_end_of_its_means_is_not_left_out():
     assert not report_on(forged).valid
 
 
-@pytest.mark.parametrize("name", forging.CASES)
+def test_no_kind_of_certificate_is_left_out():
+    """Every class that proves has cases, and every structure with every family that it takes."""
+    instances = [case.instance for case in forging.EVERY.values()]
+    proving = [case.problem() for case in forging.EVERY.values()]
+    proving += [one.case for one in instances if isinstance(one, Combinatorial)]
+    attacked = {kind for one in proving for kind in type(one).__mro__}
+    for module in pkgutil.walk_packages(ossb.structures.__path__, "ossb.structures."):
+        for found in vars(importlib.import_module(module.name)).values():
+            if isinstance(found, type) and "exact_information" in vars(found):
+                assert found in attacked or getattr(found, "_is_protocol", False), found
+    met = {(one.kind, one.observation) for one in instances}
+    held = {k: s.observations for k, s in STRUCTURES.items() if k not in ("convex", "oracle")}
+    assert met >= {(kind, family) for kind, families in held.items() for family in families}
+    assert {one.arm_set for one in instances if isinstance(one, Combinatorial)} >= set(ARM_SETS)
+
+
+@pytest.mark.sampled(of=10)
+@pytest.mark.parametrize("name", forging.EVERY)
 def test_what_is_proved_from_a_forgery_is_true(name):
     rng = np.random.default_rng(sum(map(ord, name)))
     tally = forging.attack(name, 40, rng)

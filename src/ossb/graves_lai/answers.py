@@ -53,6 +53,10 @@ class Answer:
             return {"above": self.above}
         return "best" if self.top == 1 else {"top": self.top}
 
+    def out_of_range(self) -> tuple[str, float] | None:
+        """The level, and its field, where it is too small or large for a proof."""
+        return read.extreme(self.above, "answer.above")
+
     def aim(self, sign: float) -> Aim:
         """What is asked for, of rewards that carry a sign."""
         return Aim(self.top, math.nan) if self.above is None else Aim(0, sign * self.above)

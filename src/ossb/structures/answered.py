@@ -29,7 +29,7 @@ class Answered:
 
     def out_of_range(self) -> tuple[str, float] | None:
         found: tuple[str, float] | None = self.instance.out_of_range()
-        return found or self.cost.out_of_range()
+        return found or self.cost.out_of_range() or self.answer.out_of_range()
 
     @property
     def rewards(self) -> np.ndarray:

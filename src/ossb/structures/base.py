@@ -308,6 +308,7 @@ def bound(
     refuse_unknown(instance)
     read.refuse_extreme(instance.out_of_range())
     asked = read_answer(answer, instance.n_arms)
+    read.refuse_extreme(asked.out_of_range())
     counted = cost_of(instance, cost, asked)
     read.refuse_extreme(counted.out_of_range())
     started = time.perf_counter()
