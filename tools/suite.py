@@ -20,7 +20,7 @@ from ossb.suite.lines import played, refusals
 from suite_page import page
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("numpy", "numba", "scipy", "highspy")
+PACKAGES = ("numpy", "numba", "highspy")
 
 
 def freeze(version: int, share: float, folder: Path, workers: int) -> Frozen:

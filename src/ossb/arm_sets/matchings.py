@@ -12,6 +12,7 @@ import numpy as np
 from ossb import fields as read
 from ossb.arm_sets.base import Items, best_with_another_item
 from ossb.errors import InputError
+from ossb.numerics.assignment import heaviest
 
 MOST_PAIRS = 50_000_000  # of a left and a right node: there is a table of them
 
@@ -59,15 +60,12 @@ class Matchings:
 
     def _assign(self, weights: np.ndarray) -> Items | None:
         """Hungarian method; an edge of weight −∞ counts as missing."""
-        from scipy.optimize import linear_sum_assignment
-
         value = np.full((self.n_left, self.n_right), -np.inf)
         value[self.edges[:, 0], self.edges[:, 1]] = weights
-        try:
-            rows, columns = linear_sum_assignment(value, maximize=True)
-        except ValueError:  # what scipy says where no finite assignment exists
+        columns = heaviest(value)
+        if columns is None:
             return None
-        return tuple(sorted(self._edge_at[rows, columns].tolist()))
+        return tuple(sorted(self._edge_at[np.arange(self.n_left), columns].tolist()))
 
     def maximize(self, weights: np.ndarray) -> Items:
         best = self._assign(weights)

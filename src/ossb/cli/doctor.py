@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-PACKAGES = ("numpy", "scipy", "numba", "highspy", "matplotlib", "polars", "cvxpy")
+PACKAGES = ("numpy", "numba", "highspy", "matplotlib", "polars", "cvxpy")
 
 
 def doctor(

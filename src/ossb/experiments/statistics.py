@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from ossb.errors import InputError
 from ossb.fields import choice
+from ossb.numerics.student import quantile, two_sided
 
 BANDS = ("confidence", "percentile", "simultaneous")
 LEGENDS = {
@@ -62,7 +62,7 @@ def band(curves: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
     if kind == "simultaneous":
         width = _largest_deviation(curves, mean, sem)
     else:
-        width = float(stdtrit(max(curves.shape[0] - 1, 1), 0.975))
+        width = quantile(0.975, max(curves.shape[0] - 1, 1))
     return mean - width * sem, mean + width * sem
 
 
@@ -131,7 +131,7 @@ def student(mean: float, sem: float, count: int) -> float:
     """The two-sided test that the mean of so many differences, with its error, is zero."""
     if count < 2 or mean == 0:
         return 1.0
-    return 2.0 * float(stdtr(count - 1, -abs(mean) / sem)) if sem > 0 else 0.0
+    return two_sided(abs(mean) / sem, count - 1) if sem > 0 else 0.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ossb.arm_sets.base import ArmSet, Items, total
 from ossb.graves_lai.semi_bandit.index import maximize_index
+from ossb.numerics.least_squares import nonnegative
 from ossb.policies.budgeted import within_budgets
 
 NODES = 40
@@ -158,13 +159,11 @@ class Program:
 
     def project(self, point: np.ndarray) -> dict[Items, float]:
         """Rates of arms whose point is nearest, in units of the scales."""
-        from scipy.optimize import nnls
-
         target = point / self.scales
         for _ in range(COLUMNS):
             arms = list(self.columns)
             table = np.array([self.column(arm) / self.scales for arm in arms]).T
-            rates, _ = nnls(table, target)
+            rates = nonnegative(table, target)
             rest = target - table @ rates
             pull = np.zeros(self.means.size)
             pull[self.items] = rest[:-1] / self.unit_rates

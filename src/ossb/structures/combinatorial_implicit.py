@@ -15,6 +15,7 @@ from ossb.arm_sets.base import indicator
 from ossb.errors import InputError
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
+from ossb.graves_lai.semi_bandit.detours import solve_paths
 from ossb.graves_lai.semi_bandit.implicit import solve_implicit
 from ossb.graves_lai.semi_bandit.implicit_solution import ImplicitSolution, Items, heaviest_ratio
 from ossb.graves_lai.semi_bandit.matroid import solve_matroid
@@ -84,8 +85,6 @@ class ImplicitSemiBandit:
         if self.arm_set.is_matroid:
             return solve_matroid(self.arm_set, self.means, self.instance.family)
         if self.instance.arm_set == "paths":
-            from ossb.graves_lai.semi_bandit.detours import solve_paths  # loads scipy
-
             return solve_paths(self.arm_set, self.means, self.instance.sigma, gap)
         return solve_implicit(self.arm_set, self.means, self.instance.sigma, gap)
 

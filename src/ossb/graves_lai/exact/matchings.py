@@ -14,6 +14,7 @@ import numpy as np
 from flint import arb, fmpq
 
 from ossb.graves_lai.exact.balls import INFINITE, down, up
+from ossb.numerics.assignment import heaviest
 
 CLOSE = 1e-9  # of the least ratio found: bounds this near are near enough
 MOST_NODES = 20_000
@@ -144,13 +145,7 @@ def _part(
 
 def _assign(weights: np.ndarray, allowed: np.ndarray) -> np.ndarray | None:
     """The heaviest assignment, up to rounding: of no consequence for what is proved."""
-    from scipy.optimize import linear_sum_assignment
-
-    try:
-        _, columns = linear_sum_assignment(np.where(allowed, weights, -np.inf), maximize=True)
-    except ValueError:  # what scipy says where there is none
-        return None
-    return np.asarray(columns)
+    return heaviest(np.where(allowed, weights, -np.inf))
 
 
 def _bound(table: _Table, allowed: np.ndarray, columns: np.ndarray, tau: float) -> float:

@@ -5,39 +5,65 @@ other edge (Kirchhoff).  Narrow edges, whose curvature is largest, are then each
 and systems in these coordinates stay well conditioned.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
-from scipy import sparse
 
 from ossb.graves_lai.semi_bandit.longest_paths import Graph
 
 
-def circulations(graph: Graph, weights: np.ndarray) -> sparse.csr_array:
-    """One row per cycle, one column per edge: ±1 along the cycle."""
+@dataclass(frozen=True, eq=False)
+class Circulations:
+    """One cycle for each edge that is not of the tree: that edge, and the way back in the tree."""
+
+    left: np.ndarray  # int64 (n_cycles,), the edges that are not of the tree
+    tree: np.ndarray  # int64 (n_tree,)
+    back: np.ndarray  # (n_cycles, n_tree), ±1 along the way back
+
+    def times(self, by_edge: np.ndarray) -> np.ndarray:
+        """Σ along each cycle."""
+        return np.asarray(by_edge[self.left] + self.back @ by_edge[self.tree])
+
+    def along(self, rows: np.ndarray) -> np.ndarray:
+        """The same for each row of a table, (n_rows, n_edges)."""
+        return np.asarray(rows[:, self.left] + rows[:, self.tree] @ self.back.T)
+
+    def bent(self, curvature: np.ndarray) -> np.ndarray:
+        """cycles diag(curvature) cyclesᵀ, for a positive curvature."""
+        rooted = self.back * np.sqrt(curvature[self.tree])
+        whole = np.asarray(rooted @ rooted.T)
+        whole[np.diag_indices(self.left.size)] += curvature[self.left]
+        return whole
+
+    def flow(self, rates: np.ndarray) -> np.ndarray:
+        """The flow, by edges, in which each cycle is taken at its rate."""
+        found = np.empty(self.left.size + self.tree.size)
+        found[self.left] = rates
+        found[self.tree] = self.back.T @ rates
+        return found
+
+
+def circulations(graph: Graph, weights: np.ndarray) -> Circulations:
+    """The cycles that a spanning tree of the edges of largest weight leaves."""
     end = graph.n_nodes - 1
     tail = np.where(graph.tail == end, 0, graph.tail).tolist()
     head = np.where(graph.head == end, 0, graph.head).tolist()
     chosen, left = _widest_tree(tail, head, end, np.argsort(-weights, kind="stable").tolist())
     above, depth = _climb(tail, head, end, chosen)
-    index: list[int] = []
-    sign: list[float] = []
-    starts = [0]
-    for edge in left:
-        index.append(edge)
-        sign.append(1.0)
+    place = {edge: k for k, edge in enumerate(chosen)}
+    back = np.zeros((len(left), len(chosen)))
+    for row, edge in zip(back, left, strict=True):
         a, b = head[edge], tail[edge]  # the tree leads back from the head to the tail
         while a != b:
             deeper_a = depth[a] >= depth[b]
             step, up = above[a] if deeper_a else above[b]
-            index.append(step)
             # along the way from a up to the meeting point, and from there down to b
-            sign.append(1.0 if (tail[step] == (a if deeper_a else up)) else -1.0)
+            row[place[step]] = 1.0 if (tail[step] == (a if deeper_a else up)) else -1.0
             if deeper_a:
                 a = up
             else:
                 b = up
-        starts.append(len(index))
-    shape = (len(left), len(tail))
-    return sparse.csr_array((np.array(sign), np.array(index, dtype=int), starts), shape=shape)
+    return Circulations(np.array(left, dtype=np.int64), np.array(chosen, dtype=np.int64), back)
 
 
 def _widest_tree(

@@ -6,14 +6,12 @@ then correctors that allow for the bend of t along it, all with one factorisatio
 """
 
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from ossb.graves_lai.semi_bandit.circulations import circulations
 from ossb.graves_lai.semi_bandit.detour_system import System
+from ossb.graves_lai.semi_bandit.detour_table import Detours, Table
 from ossb.graves_lai.semi_bandit.longest_paths import Graph
 
 MAX_STEPS = 80
@@ -32,46 +30,25 @@ class Flow:
 
 
 class Rows:
-    """Detours that must be told apart, as a sparse matrix over edges."""
+    """Detours that must be told apart."""
 
     def __init__(self, graph: Graph, detours: list[tuple[int, ...]], unit: float) -> None:
-        lengths = np.fromiter(map(len, detours), dtype=np.int64, count=len(detours))
-        start = np.concatenate([[0], np.cumsum(lengths)])
-        index = np.fromiter(chain.from_iterable(detours), dtype=np.int64, count=int(start[-1]))
-        shape = (len(detours), graph.cost.size)
-        self.member = sparse.csr_array((np.ones(index.size), index, start), shape=shape)
-        self.need = self.member @ graph.cost
+        self.member = Detours(detours, graph.cost.size)
+        self.need = self.member.sums(graph.cost)
         self.unit = unit
 
     def log_information(self, weights: np.ndarray) -> np.ndarray:
-        return np.log(self.need * self.need / (self.unit * (self.member @ (1.0 / weights))))
+        return np.log(self.need * self.need / (self.unit * self.member.sums(1.0 / weights)))
 
-    def gradient(self, weights: np.ndarray) -> sparse.csr_array:
+    def gradient(self, weights: np.ndarray) -> Table:
         """Of the logarithms, one row each."""
         inverse = 1.0 / weights
-        return self._table(inverse * inverse, 1.0 / (self.member @ inverse))
+        return self.member.table(inverse * inverse, 1.0 / self.member.sums(inverse))
 
-    def steps(self, weights: np.ndarray) -> sparse.csr_array:
+    def steps(self, weights: np.ndarray) -> Table:
         """What each row's most confusing parameter adds to the mean of every edge."""
         inverse = 1.0 / weights
-        return self._table(inverse, self.need / (self.member @ inverse))
-
-    def _table(self, by_edge: np.ndarray, by_row: np.ndarray) -> sparse.csr_array:
-        """The product of both on the edges of each row."""
-        member = self.member
-        data = by_edge[member.indices] * np.repeat(by_row, np.diff(member.indptr))
-        return sparse.csr_array((data, member.indices, member.indptr), shape=member.shape)
-
-
-def incidence(graph: Graph) -> sparse.csr_array:
-    """Flow out minus flow in at every node between start and end."""
-    n_edges = graph.cost.size
-    edge = np.arange(n_edges)
-    out, into = graph.tail > 0, graph.head < graph.n_nodes - 1
-    row = np.concatenate([graph.tail[out], graph.head[into]]) - 1
-    column = np.concatenate([edge[out], edge[into]])
-    value = np.concatenate([np.ones(out.sum()), -np.ones(into.sum())])
-    return sparse.csr_array((value, (row, column)), shape=(graph.n_nodes - 2, n_edges))
+        return self.member.table(inverse, self.need / self.member.sums(inverse))
 
 
 def repair(rows: Rows, detours: list[tuple[int, ...]], weights: np.ndarray, margin: float) -> None:
@@ -100,19 +77,23 @@ def descend(graph: Graph, rows: Rows, flow: Flow, gap: float, mu: float) -> Flow
     Every row must hold strictly at the start; ``mu`` is where the multipliers
     of new rows, given as 0, start from.
     """
-    conserved, cycles = incidence(graph), circulations(graph, flow.weights)
+    cycles = circulations(graph, flow.weights)
     w, t = flow.weights, rows.log_information(flow.weights)
     q = np.where(flow.multipliers > 0.0, flow.multipliers, mu / t)
     for _ in range(MAX_STEPS):
         value, now = float(graph.cost @ w), float(q @ t) / t.size
         gradient = rows.gradient(w)
-        pull = gradient.T @ q
+        pull = gradient.collected(q)
         held = FLOW_SHARE * now / w
         curvature = 2.0 * pull / w + held / w
-        left = _conserving(conserved, 1.0 / curvature, pull + held - graph.cost)
+        left = _conserving(graph, 1.0 / curvature, pull + held - graph.cost)
         if max(now * t.size, float(np.abs(left * w).sum())) <= 0.5 * gap * value:
             break
-        step = _Step(rows, gradient, System(cycles, gradient, curvature, q / t - q), w, q, t)
+        try:
+            system = System(cycles, gradient, curvature, q / t - q)
+        except np.linalg.LinAlgError:
+            break
+        step = _Step(rows, gradient, system, w, q, t)
         # never far below what is asked: with more tight rows than free directions the system
         # is singular in the limit
         mu = step.aim(graph.cost, 0.05 * gap * value / t.size)
@@ -131,7 +112,7 @@ class _Step:
     def __init__(
         self,
         rows: Rows,
-        gradient: sparse.csr_array,
+        gradient: Table,
         system: System,
         w: np.ndarray,
         q: np.ndarray,
@@ -143,8 +124,8 @@ class _Step:
     def _solve(self, cost: np.ndarray, mu: float, bend: np.ndarray | float) -> None:
         w, q, t = self.at
         target = (mu - bend) / t
-        self.w = self.system.direction(self.gradient.T @ target + FLOW_SHARE * mu / w - cost)
-        self.t = self.gradient @ self.w
+        self.w = self.system.direction(self.gradient.collected(target) + FLOW_SHARE * mu / w - cost)
+        self.t = self.gradient.times(self.w)
         self.q = target - q * self.t / t - q
 
     def aim(self, cost: np.ndarray, floor: float) -> float:
@@ -193,10 +174,17 @@ def _merit(cost: np.ndarray, w: np.ndarray, t: np.ndarray, mu: float) -> float:
     return float(cost @ w - mu * np.log(t).sum() - FLOW_SHARE * mu * np.log(w).sum())
 
 
-def _conserving(conserved: sparse.csr_array, inverse: np.ndarray, vector: np.ndarray) -> np.ndarray:
+def _conserving(graph: Graph, inverse: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """What is left of a vector after the prices of nodes that explain most of it."""
-    if not conserved.shape[0]:
+    if graph.n_nodes <= 2:
         return vector
-    weighted = sparse.csr_array(conserved.multiply(inverse[None, :]))
-    prices = splu(sparse.csc_array(weighted @ conserved.T)).solve(weighted @ vector)
-    return vector - conserved.T @ prices
+    tail, head, n_nodes = graph.tail, graph.head, graph.n_nodes
+    weighted = np.zeros((n_nodes, n_nodes))
+    for sign, a, b in ((1, tail, tail), (1, head, head), (-1, tail, head), (-1, head, tail)):
+        np.add.at(weighted, (a, b), sign * inverse)
+    asked = np.bincount(tail, inverse * vector, n_nodes) - np.bincount(
+        head, inverse * vector, n_nodes
+    )
+    prices = np.zeros(n_nodes)  # both ends at 0
+    prices[1:-1] = np.linalg.solve(weighted[1:-1, 1:-1], asked[1:-1])
+    return np.asarray(vector - prices[tail] + prices[head])

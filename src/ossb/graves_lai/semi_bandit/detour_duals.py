@@ -6,38 +6,33 @@ collected_e ≤ cost_e + price(head) − price(tail) on every edge, both ends at
 """
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import linprog
 
+from ossb.graves_lai.linprog import solve_lp
 from ossb.graves_lai.semi_bandit.longest_paths import Graph
 
-PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 LEAST = 1e-12  # of the largest: what less is collected on an edge counts as this much
 
 
-def best_weights(graph: Graph, collected: sparse.csr_array, near: np.ndarray) -> np.ndarray | None:
+def best_weights(graph: Graph, collected: np.ndarray, near: np.ndarray) -> np.ndarray | None:
     """Weights of the rows of ``collected``, what each of them collects on every edge.
 
     ``near`` are weights that are nearly right and set the scale; None if that failed.
     """
-    columns = sparse.csr_array(collected.T @ sparse.diags_array(near))
+    columns = collected.T * near
     total = columns.sum(axis=1)
-    scale = sparse.diags_array(1.0 / np.maximum(total, LEAST * total.max()))
+    scale = 1.0 / np.maximum(total, LEAST * total.max())
     prices = _prices(graph)
-    table = sparse.hstack([scale @ columns, -(scale @ prices)], format="csr")
-    limits = scale @ graph.cost
+    table = np.hstack([columns, -prices]) * scale[:, None]
     value = np.concatenate([-near / near.sum(), np.zeros(prices.shape[1])])
-    bounds = [(0.0, None)] * near.size + [(None, None)] * prices.shape[1]
-    answer = linprog(value, table, limits, bounds=bounds, method="highs", options=PRECISE)
-    return None if answer.x is None else near * np.maximum(answer.x[: near.size], 0.0)
+    lower = np.where(np.arange(value.size) < near.size, 0.0, -np.inf)
+    answer = solve_lp(value, table, row_upper=scale * graph.cost, lower=lower)
+    return near * np.maximum(answer.point[: near.size], 0.0) if answer.status == "optimal" else None
 
 
-def _prices(graph: Graph) -> sparse.csr_array:
+def _prices(graph: Graph) -> np.ndarray:
     """price(head) − price(tail) of every edge, by the nodes between start and end."""
     edge = np.arange(graph.cost.size)
-    out, into = graph.tail > 0, graph.head < graph.n_nodes - 1
-    row = np.concatenate([edge[into], edge[out]])
-    column = np.concatenate([graph.head[into], graph.tail[out]]) - 1
-    sign = np.concatenate([np.ones(into.sum()), -np.ones(out.sum())])
-    shape = (edge.size, graph.n_nodes - 2)
-    return sparse.csr_array((sign, (row, column)), shape=shape)
+    table = np.zeros((edge.size, graph.n_nodes))
+    table[edge, graph.head] = 1.0
+    table[edge, graph.tail] = -1.0
+    return table[:, 1:-1]

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
-from scipy import sparse
 
 from ossb.graves_lai.semi_bandit.detour_barrier import Flow, Rows, descend, repair
 from ossb.graves_lai.semi_bandit.detour_duals import best_weights
@@ -128,11 +127,11 @@ def certify(
     upper = float(sum(rate * graph.cost[list(d)].sum() for d, rate in plays)) * search.ratio
     y = flow.multipliers * np.exp(-rows.log_information(flow.weights))
     used = np.flatnonzero(y > DUST * y.sum())
-    steps = rows.steps(flow.weights)[used]
+    steps = rows.steps(flow.weights).rows(used)
     wanted = upper * (1.0 - gap) if last else 0.0
-    y, lower = proved(sweeps, steps.power(2) / rows.unit, y[used], wanted)
+    y, lower = proved(sweeps, steps * steps / rows.unit, y[used], wanted)
     confusing = np.zeros((used.size, paths.n_items))
-    confusing[:, graph.items] = steps.toarray()
+    confusing[:, graph.items] = steps
     solution = ImplicitSolution(
         leader,
         support,
@@ -147,7 +146,7 @@ def certify(
 
 
 def proved(
-    sweeps: LongestPaths, collected: sparse.csr_array, y: np.ndarray, wanted: float
+    sweeps: LongestPaths, collected: np.ndarray, y: np.ndarray, wanted: float
 ) -> tuple[np.ndarray, float]:
     """Weights on confusing parameters and what they prove, improved if it is less than wanted.
 
