@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from ossb.campaigns import snapshots
@@ -18,6 +19,7 @@ from ossb.campaigns.origin import origin
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Conflict, Corrupt, Storage, Unavailable
 from ossb.campaigns.storage.base import NO_END
+from ossb.campaigns.unwaited import leave
 from ossb.deadlines import holding
 from ossb.errors import NoCampaign as NoCampaign
 from ossb.errors import OssbError
@@ -127,13 +129,14 @@ class Journal:
         """Make a change under the lock, and answer once it is on disk.
 
         ``make`` records events and returns its answer and the append to wait for; it is called
-        again where another server came first.
+        again where another server came first.  A thread that leaves the waiting to others
+        (``unwaited``) is answered at once.
         """
         for attempt in range(ATTEMPTS):
             with holding(self._lock):
                 answer, waiting = self._made(make)
                 loads = self._loads
-            if waiting is None:
+            if waiting is None or leave(waiting, partial(self._doubt, loads)):
                 return answer
             try:
                 waiting.result()

@@ -8,6 +8,7 @@ import secrets
 import time
 from collections import Counter
 from contextlib import suppress
+from itertools import count
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -50,6 +51,7 @@ HEADERS = {
     "Referrer-Policy": "same-origin",  # with none a browser's own form has no origin to name
     "X-Frame-Options": "DENY",
 }
+_IDS = count(secrets.randbits(64))  # of requests: no two servers' are alike
 _HEADERS = [(key.lower().encode(), value.encode()) for key, value in HEADERS.items()]
 
 
@@ -279,7 +281,7 @@ class Service:
 def request_id(request: Request) -> str:
     """The caller's id of a request where it may stand in logs and events, else one of ours."""
     given = request.headers.get("x-request-id", "")
-    return given if REQUEST.fullmatch(given) else secrets.token_hex(8)
+    return given if REQUEST.fullmatch(given) else f"{next(_IDS) % 2**64:016x}"
 
 
 def _find(scope: Scope) -> tuple[str, Route, str]:

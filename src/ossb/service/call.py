@@ -63,12 +63,18 @@ class Call:
         """
         return await self.wait_for(self.run(self.name, make, *arguments))
 
-    def run(self, lane: str, make: Callable[..., T], *arguments: Any) -> Coroutine[Any, Any, T]:
+    async def change(self, make: Callable[..., T]) -> T:
+        """Change the campaign after whatever was to change it before, off the event loop."""
+        return await self.wait_for(self.run(self.name, make, in_line=True))
+
+    def run(
+        self, lane: str, make: Callable[..., T], *arguments: Any, in_line: bool = False
+    ) -> Coroutine[Any, Any, T]:
         """Work as a coroutine, in the lane of a campaign or of whatever else is named."""
         by = f"token:{self.grant.id}" if self.grant.id else user()
         act = (acting, Origin(by, self.id), make, *arguments)
         running: Coroutine[Any, Any, T] = self.service.lanes.run(
-            lane, *act, until=self.until, token=self.grant.id
+            lane, *act, until=self.until, token=self.grant.id, in_line=in_line
         )
         return running
 

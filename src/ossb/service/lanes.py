@@ -44,15 +44,28 @@ class Lanes:
         *arguments: Any,
         until: float | None = None,
         token: str = "",
+        in_line: bool = False,
     ) -> Any:
-        """What ``make`` returns or raises; it is told until when that is wanted."""
+        """What ``make`` returns or raises; it is told until when that is wanted.
+
+        Parameters
+        ----------
+        in_line
+            Whether it is done after whatever else stands in line of the same name.
+        """
         key = name, token
         if not self._may_start(key):
             await self._turn(key)
         else:
             self._begin(key)
         # a thread is at work until it ends, though nobody may wait for it any more
-        return await self._threads.run(make, *arguments, until=until, ended=lambda: self._end(key))
+        return await self._threads.run(
+            make,
+            *arguments,
+            until=until,
+            ended=lambda: self._end(key),
+            line=name if in_line else None,
+        )
 
     async def _turn(self, key: Key) -> None:
         """Wait for a turn; whoever ends enters us as being at work."""

@@ -136,7 +136,7 @@ async def ask(call: Call) -> Response:
         return [d._asdict() for d in campaign.ask(body.get("n", 1), **wanted)]
 
     try:
-        decisions = await call.work(decide)
+        decisions = await call.change(decide)
     except InputError as error:
         if error.field == "key":
             raise for_caller(InputError("Idempotency-Key", error.must), error) from None
@@ -157,7 +157,7 @@ async def tell(call: Call) -> Response:
         return call.service.registry.campaign(call.name).tell_many(tells)
 
     try:
-        statuses = await call.work(record)
+        statuses = await call.change(record)
     except Told as error:
         field = f"tells[{error.place}].observation" if batch else "observation"
         raise for_caller(Refusal(409, "told", str(error), field), error) from None
