@@ -25,7 +25,7 @@ class Circulations:
         return np.asarray(by_edge[self.left] + self.back @ by_edge[self.tree])
 
     def along(self, rows: np.ndarray) -> np.ndarray:
-        """The same for each row of a table, (n_rows, n_edges)."""
+        """Σ along each cycle of every row of a table, (n_rows, n_edges)."""
         return np.asarray(rows[:, self.left] + rows[:, self.tree] @ self.back.T)
 
     def bent(self, curvature: np.ndarray) -> np.ndarray:
