@@ -304,7 +304,7 @@ def changed(value, rng):
     if kind == 1:
         return value + rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-16, 1)
     if kind == 2:
-        return value * 10.0 ** rng.uniform(-20, 20)
+        return float(value) * 10.0 ** rng.uniform(-20, 20)
     if kind == 3:
         return 0.0
     if kind == 4:
@@ -313,7 +313,8 @@ def changed(value, rng):
 
 
 def _one(some, rng):
-    return some[rng.integers(len(some))]
+    """One of some, drawn; none where there are none."""
+    return [some[rng.integers(len(some))]] if some else []
 
 
 def mutate(entry, rng):
@@ -339,10 +340,13 @@ def mutate(entry, rng):
                 found.insert(k, copy.deepcopy(found[k])) if rng.random() < 0.5 else found.pop(k)
         elif kind == 6:
             scale = 10.0 ** rng.uniform(-3, 3)
-            for rate in _one(proofs(forged), rng)["rates"]:
-                rate["rate"] *= scale
+            for part in _one(proofs(forged), rng):
+                for rate in part["rates"]:
+                    rate["rate"] *= scale
         else:
-            for alternative in _one(proofs(forged), rng)["alternatives"]:
+            for alternative in [
+                a for part in _one(proofs(forged), rng) for a in part["alternatives"]
+            ]:
                 alternative["weight"] = float(rng.choice([0.0, 1.0, 1e9, alternative["weight"]]))
     if rng.random() < 0.3:
         forged["lower"] *= 1.0 + 10.0 ** rng.uniform(-12, 0)
