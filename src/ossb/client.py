@@ -140,6 +140,7 @@ class Client:
         lease_seconds: float | None = None,
         available: Iterable[int] | None = None,
         context: int | str | None = None,
+        features: Any = None,
         key: str | None = None,
     ) -> list[Decision]:
         """The next decisions; a repeated call under the same key returns the same."""
@@ -152,6 +153,8 @@ class Client:
             body["available"] = list(available) if lists else available
         if context is not None:
             body["context"] = context
+        if features is not None:
+            body["features"] = _plain_rows(features)
         answer = self._call("POST", _path(name, "ask"), body, key or uuid.uuid4().hex)
         return [Decision(**decision) for decision in answer["decisions"]]
 
@@ -195,6 +198,17 @@ class Client:
     def retire_arm(self, name: str, arm: int) -> None:
         """Play an arm no more; what it showed is kept."""
         self._call("POST", _path(name, "retire"), {"arm": arm})
+
+    def contrasts(
+        self, name: str, named: Mapping[str, Any], delta: float | None = None
+    ) -> dict[str, dict[str, Any]]:
+        """What is sure of ⟨φ, c⟩ for rows c that you name, all of them together."""
+        rows = {called: _plain_rows(row) for called, row in named.items()}
+        body: dict[str, Any] = {"contrasts": rows}
+        if delta is not None:
+            body["delta"] = delta
+        found: dict[str, Any] = self._call("POST", _path(name, "contrasts"), body)
+        return dict(found["contrasts"])
 
     def switch(self, name: str, policy: str | Mapping[str, Any]) -> dict[str, Any]:
         """Play by another policy from here on; returns it."""
@@ -370,6 +384,13 @@ def _parts(rows: Iterable[tuple[Any, Any]]) -> list[list[list[Any]]]:
         parts[-1].append(pair)
         room -= size
     return parts
+
+
+def _plain_rows(rows: Any) -> Any:
+    """Rows as JSON has them: of arrays the lists."""
+    if hasattr(rows, "tolist"):
+        return rows.tolist()
+    return [_plain_rows(row) for row in rows] if isinstance(rows, list | tuple) else rows
 
 
 def _path(name: str, rest: str = "") -> str:

@@ -4,7 +4,7 @@
 ``ossb-client`` has it too.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from .client import Client, Decision  # relative: `ossb-client` ships these files
@@ -95,6 +95,7 @@ class ServedCampaign:
         key: str | None = None,
         available: Iterable[int] | None = None,
         context: int | str | None = None,
+        features: Any = None,
     ) -> list[Decision]:
         """The next ``n`` decisions; the same ones again for the same key.
 
@@ -106,9 +107,17 @@ class ServedCampaign:
             The arms (items, where arms are made of items) to choose from.
         context
             Who asks, by number or name, where the instance has contexts.
+        features
+            Rows to choose from, in the place of the instance's.
         """
         return self._client.ask(
-            self.name, n, lease_seconds=lease, key=key, available=available, context=context
+            self.name,
+            n,
+            lease_seconds=lease,
+            key=key,
+            available=available,
+            context=context,
+            features=features,
         )
 
     def tell(self, id: Any, observation: Any = None) -> str:
@@ -134,6 +143,12 @@ class ServedCampaign:
     def retire_arm(self, arm: int) -> None:
         """Play an arm no more; what it showed is kept."""
         self._client.retire_arm(self.name, arm)
+
+    def contrasts(
+        self, named: Mapping[str, Sequence[float]], delta: float | None = None
+    ) -> dict[str, dict[str, Any]]:
+        """What is sure of ⟨φ, c⟩ for rows c that you name; see ``Campaign.contrasts``."""
+        return self._client.contrasts(self.name, named, delta)
 
     def switch(self, policy: str | Mapping[str, Any]) -> dict[str, Any]:
         """Play by another policy from here on, on all that was learnt; returns it."""

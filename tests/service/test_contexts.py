@@ -41,3 +41,45 @@ def test_segments_are_refused_as_bad_input(http):
         )
         assert answer.status_code in (400, 422)
         assert "segments" in answer.json()["error"]["field"]
+
+
+FEATURES = {
+    "name": "rows",
+    "instance": {
+        "structure": "linear",
+        "sigma": 1.0,
+        "arms": [[1.0, 0.0], [0.0, 1.0]],
+        "feature_norm": 2.0,
+    },
+    "policy": {"name": "hgl"},
+}
+
+
+def test_rows_are_in_the_body(http):
+    assert http.post("/v1/campaigns", FEATURES).status_code == 201
+    rows = [[1.0, 0.5], [0.5, -1.0], [0.0, 0.3]]
+    for t in range(6):
+        answer = http.post("/v1/campaigns/rows/ask", {"features": rows})
+        assert answer.status_code == 200
+        (decision,) = answer.json()["decisions"]
+        assert decision["arm"] in (0, 1, 2)
+        told = {"id": decision["id"], "observation": 0.1 * t}
+        assert http.post("/v1/campaigns/rows/tell", told).status_code == 200
+    stands = http.get("/v1/campaigns/rows").json()
+    assert "no bound is known" in stands["rates"]["reason"]
+    shown = http.get("/v1/campaigns/rows/decisions").json()["decisions"]
+    assert shown[0]["features"] in rows
+    asked = {"contrasts": {"first over second": [1.0, -1.0]}, "delta": 0.1}
+    sure = http.post("/v1/campaigns/rows/contrasts", asked).json()["contrasts"]
+    assert set(sure["first over second"]) >= {"estimate", "low", "high", "met"}
+    assert http.get("/campaigns/rows").status_code == 200
+
+
+def test_bad_rows_are_refused(http):
+    assert http.post("/v1/campaigns", FEATURES).status_code == 201
+    for rows in ([[1.0]], [[3.0, 0.0]], [], "x", [[None, 1.0]], 7):
+        answer = http.post("/v1/campaigns/rows/ask", {"features": rows})
+        assert answer.status_code in (400, 422)
+        assert answer.json()["error"]["field"].startswith("features")
+    answer = http.post("/v1/campaigns/rows/contrasts", {"contrasts": {"a": [0, 0]}})
+    assert answer.json()["error"]["field"] == "contrasts.a"

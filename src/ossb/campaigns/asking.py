@@ -1,7 +1,8 @@
 """Asking a policy: on which arms, and what it changed."""
 
 import time
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,18 @@ import numpy as np
 from ossb import deadlines
 from ossb.campaigns import arrays
 from ossb.campaigns.arrays import Memory
+from ossb.campaigns.brought import is_brought, number_of, read_rows, rows_in, written
 from ossb.campaigns.course import Course, Mark
+from ossb.campaigns.events import Event
+from ossb.campaigns.evidence import offer_of
 from ossb.campaigns.history import Decided
 from ossb.campaigns.player import Player
 from ossb.campaigns.state import State
 from ossb.campaigns.working import change_of, live_memory
 from ossb.errors import InputError, OutOfTime
 from ossb.fields import integer
+from ossb.policies.brought import decide, plays_rows, refuse_rows
+from ossb.tally import Decision
 
 MOST = 64  # policies on subsets of the arms that are kept ready
 Available = Sequence[int] | Set[int] | np.ndarray
@@ -66,6 +72,20 @@ class Players:
 
 class Undone(OutOfTime):
     """A decision ran out of time, and the state is what it was."""
+
+
+def chooser(
+    players: Players, state: State, left_out: frozenset[int], n: int, context: int | None
+) -> Callable[[float, float], dict[str, Any]]:
+    """How arms that are listed are asked for: by now, and by when a lease ends."""
+    if state.brought and plays_rows(str(state.definition["policy"]["name"]), state.instance):
+        here = range(len(state.reveals))
+        if context is not None:
+            here = state.instance.layout.rows(context)
+        places = [place for place in here if place not in left_out]
+        return partial(choose_listed, state, places, n)
+    player = players.among(state, left_out, "available")
+    return partial(choose, state, player, left_out, n, context=context)
 
 
 def choose(
@@ -123,6 +143,86 @@ def choose(
         if after != state.stream:
             content["rng"] = after
     return content
+
+
+def choose_brought(
+    state: State, rows: np.ndarray, n: int, now: float, expires: float
+) -> dict[str, Any]:
+    """The same on rows that the ask brings, which the event keeps."""
+    policy = state.definition["policy"]
+    brought, size, soonest = state.brought, len(state.decisions), state.soonest
+    mark = brought.mark()
+    brought.offer(rows)
+    chosen: list[list[int]] = []
+    try:
+        for _ in range(n):
+            deadlines.check()
+            deadlines.breathe()
+            decision = _decided(state, policy, rows)
+            chosen.append([decision.arm, decision.phase])
+            state.enter_brought(decision.arm, decision.phase, rows[decision.arm], now, expires)
+    except OutOfTime as late:
+        entered = [[number_of(place), phase] for place, phase in chosen]
+        state.take_back(entered[: len(state.decisions) - size], soonest)
+        brought.take_back(mark)
+        raise Undone(str(late)) from None
+    content = {"expires": expires, "features": written(rows), "decisions": chosen}
+    return {**content, **_drawn(state)}
+
+
+def choose_listed(
+    state: State, places: Sequence[int], n: int, now: float, expires: float
+) -> dict[str, Any]:
+    """The same among arms that are listed, where asks brought rows that tell of them too."""
+    rows = np.asarray(state.instance.arms)[list(places)]
+    chosen: list[list[int]] = []
+    for _ in range(n):
+        deadlines.breathe()
+        decision = _decided(state, state.definition["policy"], rows)
+        chosen.append([places[decision.arm], decision.phase])
+        state.enter(Decision(*chosen[-1]), now, expires)
+    return {"expires": expires, "decisions": chosen, **_drawn(state)}
+
+
+def _decided(state: State, policy: Mapping[str, Any], rows: np.ndarray) -> Decision:
+    offer = offer_of(state.instance, state.brought, state.tally, rows)
+    parameters = {key: value for key, value in policy.items() if key != "name"}
+    return decide(str(policy["name"]), parameters, offer, state.rng)
+
+
+def _drawn(state: State) -> dict[str, Any]:
+    after = arrays.rng_state(state.rng)
+    return {"rng": after} if after != state.stream else {}
+
+
+def features_of(state: State, features: Any, others: Mapping[str, Any]) -> np.ndarray | None:
+    """The rows that an ask brings; None where it brings none."""
+    if features is None:
+        return None
+    for field, value in others.items():
+        if value is not None:
+            raise InputError(field, "be left out: the ask brings features of its own", value)
+    rows = read_rows(features, state.instance)
+    refuse_rows(str(state.definition["policy"]["name"]), state.instance)
+    return rows
+
+
+def refuse_other_rows(
+    state: State, again: Sequence[Decided], rows: np.ndarray | None, event: Callable[[int], Event]
+) -> None:
+    """Refuse to answer a key again to other rows than it was answered before."""
+    if not again:
+        return
+    columns = state.decisions.raw
+    number = state.decisions.number_of(again[0].id)
+    assert number is not None
+    if not is_brought(int(columns["arm"][number])):
+        if rows is not None:
+            raise InputError("features", "be left out, as for this key before")
+        return
+    before = rows_in(event(int(columns["origin"][number])).content)
+    if rows is None or not np.array_equal(rows, before):
+        raise InputError("features", "be those that this key was answered for before")
 
 
 def context_of(state: State, context: Any) -> int | None:

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, Self, overload
 
 import numpy as np
@@ -16,20 +17,26 @@ from ossb.campaigns.asking import (
     Available,
     Players,
     Undone,
-    choose,
+    choose_brought,
+    chooser,
     context_of,
+    features_of,
     left_out_of,
     refuse_other_context,
+    refuse_other_rows,
     refuse_others,
 )
+from ossb.campaigns.brought import Features
 from ossb.campaigns.calls import CampaignCalls
 from ossb.campaigns.card import card, line
 from ossb.campaigns.changing import Changes, Closed
+from ossb.campaigns.contrasts import judged, read_contrasts, trial_of
 from ossb.campaigns.deciding import confidence
 from ossb.campaigns.definition import check_same, create, definition, label
 from ossb.campaigns.description import described, standing
 from ossb.campaigns.document import BINS, document_of
 from ossb.campaigns.events import Event
+from ossb.campaigns.evidence import known_of
 from ossb.campaigns.history import Decided, decided, numbers_in, told_of, with_lists
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.ledger import TOLD, VOIDED
@@ -204,6 +211,7 @@ class Campaign(Changes):
         key: str | None = None,
         available: Available | None = None,
         context: int | str | None = None,
+        features: Features | None = None,
     ) -> list[Decided]:
         """The next ``n`` decisions.
 
@@ -219,6 +227,9 @@ class Campaign(Changes):
             ones by default.
         context
             Who asks, by number or name, where the instance has contexts.
+        features
+            Rows to choose from, one for each arm, in the place of the instance's: contexts that
+            nobody listed.  A decision's arm is then the place of its row.
         """
         n = integer(n, "n", least=1)
         if n > MOST_AT_ONCE:
@@ -230,26 +241,34 @@ class Campaign(Changes):
             label(key, "key")
 
         def decide(state: State) -> tuple[list[Decided], Future[None] | None]:
+            others = {"context": context, "available": available}
+            rows = features_of(state, features, others)
             if key is not None and key in state.keys:
                 first, count = state.keys[key]
                 if count != n:
                     raise InputError("n", f"be {count}, as for this key before", n)
                 again = decided(state, first, count)
-                refuse_other_context(state, again, context_of(state, context))
+                refuse_other_rows(state, again, rows, self._journal.event)
+                if rows is None:
+                    refuse_other_context(state, again, context_of(state, context))
                 if available is not None:
                     refuse_others(state, again, available)
                 return again, self._journal.newest
             if state.closed:
                 raise Closed(f"campaign {self.name!r} is closed")
-            left_out, place = left_out_of(state, available), context_of(state, context)
-            player = self._players.among(state, left_out, "available")
+            answer: Callable[[float, float], dict[str, Any]]
+            if rows is not None:
+                kind, answer = "offered", partial(choose_brought, state, rows, n)
+            else:
+                left_out, place = left_out_of(state, available), context_of(state, context)
+                kind, answer = "asked", chooser(self._players, state, left_out, n, place)
             now = self._clock()
             self._expire(state, now)
             if len(state.pending) + n > MOST_PENDING:
                 raise InputError("n", f"leave at most {MOST_PENDING} decisions pending", n)
             first = len(state.decisions)
             try:
-                content = choose(state, player, left_out, n, now, now + lease, place)
+                content = answer(now, now + lease)
             except Undone:
                 raise
             except BaseException:  # a policy that failed half way leaves its traces
@@ -258,7 +277,7 @@ class Campaign(Changes):
             if key is not None:
                 content["key"] = key
                 state.remember(key, first, n)
-            waiting = self._journal.record("asked", now, content, folded=True)
+            waiting = self._journal.record(kind, now, content, folded=True)
             return decided(state, first, n), waiting
 
         return self._journal.change(decide)
@@ -367,6 +386,22 @@ class Campaign(Changes):
         """Like ``best``, or None where nothing was told of the arms that may be played."""
         return looking.known_leader(self._view())
 
+    def contrasts(
+        self, named: Mapping[str, Sequence[float]], delta: float | None = None
+    ) -> dict[str, dict[str, Any]]:
+        """What is sure of ⟨φ, c⟩ for rows c that you name, such as the difference of two arms.
+
+        All of them are right together, at all times, with confidence 1 − delta: ``estimate``,
+        ``low`` and ``high`` (None where nothing limits them), and, for whether to stop, the
+        ``statistic`` against the other sign, its ``threshold``, and whether it is ``met``.  For
+        linear and generalised linear arms; of the index ⟨φ, x⟩ where a link stands before the
+        reward.  Data from before the campaign does not count: its order is not known.
+        """
+        delta, _ = confidence(self.definition["policy"], delta)
+        with self._journal.look() as state:
+            rows, trial = read_contrasts(named, state), trial_of(state)
+        return judged(trial, rows, delta)
+
     def stop(self, delta: float | None = None, epsilon: float | None = None) -> dict[str, Any]:
         """Whether the leader is within epsilon of the best arm with confidence 1 − delta.
 
@@ -468,7 +503,7 @@ class Campaign(Changes):
                 described(state, self._clock()),
                 self._view_of(state),
                 timeline(state, bins, None),
-                np.where(told, state.decisions.arm, np.int32(-1)),
+                np.where(told & (state.decisions.arm >= 0), state.decisions.arm, np.int32(-1)),
             )
 
         return self._journal.seen(look)
@@ -515,4 +550,5 @@ class Campaign(Changes):
             state.added,
             len(state.reveals),
             () if state.table is None else tuple(state.table.arms),
+            known_of(state.instance, state.brought, state.tally),
         )

@@ -19,7 +19,8 @@ def described(state: State, now: float) -> dict[str, Any]:
     tally, instance = state.tally, state.instance
     waiting = np.zeros(tally.plays.size, np.int64)
     for place in state.pending:
-        waiting[state.decisions.arm[place]] += 1
+        if state.decisions.arm[place] >= 0:
+            waiting[state.decisions.arm[place]] += 1
     sign = instance.observed_sign
     means = [float(sign * m) if n else None for m, n in zip(tally.means, tally.counts, strict=True)]
     own = state.table is None and all(shown == [arm] for arm, shown in enumerate(state.reveals))
@@ -38,10 +39,16 @@ def described(state: State, now: float) -> dict[str, Any]:
         "plays": (tally.plays - waiting)[: len(state.reveals)].tolist(),
         "means": means if own else [_mean(means, shown, summed) for shown in state.reveals],
         "components": {"counts": tally.counts.tolist(), "means": means},
+        **({"brought": of_rows(state)} if state.brought else {}),
         "rounds": int(tally.clock[0]),
         "phases": dict(zip(PHASES, tally.phases.tolist(), strict=True)),
         **standing(state, now),
     }
+
+
+def of_rows(state: State) -> dict[str, int]:
+    """How many decisions were on rows that asks brought, and how many of these were told."""
+    return {"decisions": len(state.brought.numbers), "told": len(state.brought.order)}
 
 
 def standing(state: State, now: float) -> dict[str, Any]:

@@ -20,6 +20,7 @@ KINDS = (
     "created",
     "imported",
     "asked",
+    "offered",  # an ask that brings its own rows of features
     "told",
     "voided",
     "expired",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ossb.campaigns.brought import is_brought
 from ossb.campaigns.events import Event
 from ossb.campaigns.ledger import EXPIRED, PENDING, STATUSES, TOLD, number_from
 from ossb.campaigns.looking import plain
@@ -33,12 +34,13 @@ def decided(state: State, first: int, count: int) -> list[Decided]:
     answers, columns = [], state.decisions.raw
     for place in range(first, first + count):
         breathe()
-        arm = state.arm_at(int(columns["arm"][place]))
+        number = int(columns["arm"][place])
+        arm = state.arm_at(number)
         answers.append(
             Decided(
                 state.decisions.id_of(place),
                 plain(arm),
-                state.instance.arm_name(arm),
+                str(arm) if is_brought(number) else state.instance.arm_name(arm),
                 PHASES[columns["phase"][place]],
             )
         )
@@ -55,15 +57,18 @@ def told_of(state: State, first: int, count: int, now: float) -> list[dict[str, 
             status = EXPIRED  # though no ask has freed it since
         told = status == TOLD
         observation: Any = None
-        shown = state.reveals[int(decisions.arm[place])]
+        shown = state.shown_by(place)
         if told and shown:
             if observations.are_lists(shown):
                 observation = Elsewhere(place, int(decisions.event[place]))
             else:
                 observation = number_from(int(decisions.value[place]))
+        entry: dict[str, Any] = decision._asdict()
+        if is_brought(int(decisions.arm[place])):
+            entry["features"] = state.brought.row(place).tolist()
         entries.append(
             {
-                **decision._asdict(),
+                **entry,
                 "status": STATUSES[status],
                 "observation": observation,
                 "asked": float(decisions.asked[place]),
@@ -91,7 +96,7 @@ def with_lists(
 def numbers_in(event: Event, first: int) -> Sequence[int]:
     """The decisions that an event asked, which begin at ``first``, told, voided or let expire."""
     content = event.content
-    if event.kind == "asked":
+    if event.kind in ("asked", "offered"):
         return range(first, first + len(content["decisions"]))
     if event.kind == "told":
         return [number for number, _ in content["tells"]]

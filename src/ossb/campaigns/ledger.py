@@ -10,7 +10,7 @@ PENDING, TOLD, EXPIRED, VOIDED = 0, 1, 2, 3
 STATUSES = ("pending", "told", "expired", "voided")
 
 COLUMNS: dict[str, Any] = {
-    "arm": np.int32,
+    "arm": np.int32,  # below 0 of a row that the ask brought
     "phase": np.int8,
     "status": np.int8,
     "expires": np.float64,
@@ -64,8 +64,9 @@ class Decisions:
         self._size = size
 
     def renumber(self, arms: np.ndarray) -> None:
-        """Arm x is called ``arms[x]`` from now on."""
-        self.arm[:] = arms[self.arm]
+        """Arm x is called ``arms[x]`` from now on; rows that asks brought are no arms."""
+        listed = self.arm >= 0
+        self.arm[listed] = arms[self.arm[listed]]
 
     def id_of(self, number: int) -> str:
         check = hashlib.blake2b(f"{self._salt}:{number}".encode(), digest_size=4).hexdigest()

@@ -15,6 +15,7 @@ from ossb.errors import CertificationError, InputError
 from ossb.graves_lai.semi_bandit.evidence import least_evidence
 from ossb.instances import from_dict
 from ossb.models.base import WEAKEST
+from ossb.models.brought import Evidence, Spread, posterior
 from ossb.models.rivals import rivals_of
 from ossb.models.rivals.mixture import mixture_of
 from ossb.structures.base import bound
@@ -23,6 +24,7 @@ from ossb.tally import Tally
 GAP = 1e-6  # relative, of rates at the estimate
 
 CERTIFIED = 10_000_000  # numbers of a certificate: as JSON some hundred megabytes
+NO_BOUND = "asks brought rows of their own: of contexts still to come no bound is known"
 BEYOND = "the likelihood ratio is beyond the range of doubles"
 
 
@@ -35,6 +37,7 @@ class View(NamedTuple):
     added: int  # arms added since the start
     arms: int  # retired ones included
     met: Sequence[Items] = ()  # the arms, where they are not listed
+    known: tuple[Evidence, Spread] | None = None  # of the parameter, where asks brought rows
 
 
 class Moment(NamedTuple):
@@ -69,6 +72,9 @@ def leader(view: View) -> int | list[int]:
     """The arm that leads among all arms: the likeliest best one, by what was told."""
     player = view.player
     instance: Any = player.instance
+    if view.known is not None:
+        found = _led_by_all(view)
+        return plain(found if player.whole else player.outer(found))
     if player.has_contexts:
         return plain(_leaders(instance, view.tally))
     if player.described:
@@ -78,21 +84,37 @@ def leader(view: View) -> int | list[int]:
     return plain(arm if player.whole else player.outer(arm))
 
 
+def _led_by_all(view: View) -> Any:
+    """The same where asks brought rows, which tell of the parameter too."""
+    assert view.known is not None
+    instance: Any = view.player.instance
+    index = instance.sign * (np.asarray(instance.arms) @ posterior(*view.known).theta)
+    if view.player.has_contexts:
+        return _leading_rows(instance, index)
+    return instance.arm_at(int(np.argmax(index)))
+
+
 def _leaders(instance: Any, tally: Tally) -> list[Any]:
     """The arm that leads in each context."""
-    model, layout = instance.model(), instance.layout
+    model = instance.model()
     memory = model.start()
     model.project(tally, memory)
+    return _leading_rows(instance, memory.rewards)
+
+
+def _leading_rows(instance: Any, rewards: np.ndarray) -> list[Any]:
+    layout = instance.layout
     rows = [layout.rows(z) for z in range(layout.n_contexts)]
     return [
-        instance.arm_at(here.start + int(np.argmax(memory.rewards[here.start : here.stop])))
+        instance.arm_at(here.start + int(np.argmax(rewards[here.start : here.stop])))
         for here in rows
     ]
 
 
 def known_leader(view: View) -> int | list[int] | None:
     """Like ``leader``, or None where nothing was told of the arms that may be played."""
-    return leader(view) if view.tally.counts.any() else None
+    told = view.tally.counts.any() or view.known is not None
+    return leader(view) if told else None
 
 
 def _position_of_leader(instance: Any, tally: Tally) -> int:
@@ -133,6 +155,9 @@ def stopping(view: View, delta: float, epsilon: float = 0.0) -> dict[str, Any]:
     described = view.player.described
     if not described and instance.tested() is None:
         reason = f"this {instance.kind} structure has no likelihood-ratio test"
+        return {**answer, "reason": reason}
+    if view.known is not None:
+        reason = "asks brought rows of their own: see what `contrasts` say of some that you name"
         return {**answer, "reason": reason}
     if view.player.has_contexts:
         reason = "arms in contexts have a best one each, and no one stop"
@@ -246,6 +271,8 @@ def rates_at_estimate(view: View, gap: float, most: int = CERTIFIED) -> dict[str
         Numbers that the certificate may hold, else it is None: those of independent arms grow
         with the square of how many there are.
     """
+    if view.known is not None:
+        return {"value": None, "rates": None, "reason": NO_BOUND}
     try:
         found = bound(at_estimate(view), gap)
     except (InputError, CertificationError) as error:

@@ -34,8 +34,7 @@ class Observations:
 
     def read(self, place: int, value: Any, field: str) -> Any:
         """What a decision showed, as its event holds it."""
-        shown = self._state.reveals[int(self._state.decisions.raw["arm"][place])]
-        return self.of(shown, value, field)
+        return self.of(self._state.shown_by(place), value, field)
 
     def of(self, components: Sequence[int], value: Any, field: str) -> Any:
         """What a play of an arm that shows some components showed."""

@@ -68,6 +68,8 @@ def load(state: State, saved: bytes) -> None:
     state.decisions.load({k: seen(v) for k, v in found["decisions"].items()})
     state.pending = dict(found["pending"])
     state.soonest = min(state.pending.values(), default=NEVER)
+    if "brought" in found:
+        state.brought.unpack(found["brought"])
     state.retired = set(found["retired"])
     state.added = found["added"]
     state.keys = {key: (first, count) for key, first, count in found["keys"]}
@@ -103,6 +105,7 @@ def _content(state: State) -> dict[str, Any]:
         **repeated,
         **switched,
         **({"asides": aside} if aside else {}),
+        **({"brought": state.brought.packed()} if state.brought else {}),
         "number": state.number,
         "digest": state.digest,
         "instance": state.instance.to_dict(),

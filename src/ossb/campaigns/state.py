@@ -8,6 +8,7 @@ import numpy as np
 from ossb.arm_sets.table import ArmTable
 from ossb.campaigns import arrays
 from ossb.campaigns.arrays import Memory
+from ossb.campaigns.brought import Brought, has_features, is_brought, number_of, rows_in
 from ossb.campaigns.course import Course
 from ossb.campaigns.events import FORMATS, KINDS, Event
 from ossb.campaigns.ledger import EXPIRED, PENDING, TOLD, VOIDED, Decisions, value_of
@@ -19,6 +20,7 @@ from ossb.tally import Decision, Tally, by_numbers, decide, empty_tally, observe
 KEYS = 50_000  # idempotency keys remembered
 ASIDES = 8  # sets of arms, fewer than usual, whose memory is kept
 NEVER = float("inf")
+ONE = (0,)  # what shows one value
 ROOM = 16  # arms that are not listed, before more room is made
 
 
@@ -52,6 +54,7 @@ class State:
             self.reveals = instance.showing()
             self.tally = empty_tally(instance.component_count(), len(self.reveals))
         self._numbers: tuple[Any, Any] = (None, None)  # of a tally
+        self.brought = Brought(feature_count(instance))  # rows of asks, and what they showed
         self.format = int(content["format"])
         # the policy's memory, on the arms not retired, and on fewer, by the arms left out
         self.usual = Course(Memory(arrays.unpacked(content["memory"])))
@@ -92,6 +95,17 @@ class State:
         if "rng" in content:
             arrays.set_rng_state(self.rng, self.stream)
 
+    def _offered(self, event: Event, content: dict[str, Any]) -> None:
+        if "key" in content:
+            self.remember(content["key"], len(self.decisions), len(content["decisions"]))
+        rows = rows_in(content)
+        self.brought.offer(rows)
+        for place, phase in content["decisions"]:
+            self.enter_brought(place, phase, rows[place], event.time, content["expires"])
+        if "rng" in content:
+            self.stream = content["rng"]
+            arrays.set_rng_state(self.rng, self.stream)
+
     @property
     def memory(self) -> Memory:
         """The policy's memory on the arms not retired, as an event last held it."""
@@ -112,6 +126,9 @@ class State:
         here
             Whether it was made here, so that the memory after it is at hand.
         """
+        if "features" in content:  # it rests on no memory
+            self.stream = content.get("rng", self.stream)
+            return
         course = self.usual
         if "aside" in content or "among" in content:
             course = self._hold(self._left_out(content))
@@ -184,12 +201,30 @@ class State:
         for component in self.reveals[decision.arm]:
             books.pending[component] += 1
 
+    def enter_brought(
+        self, place: int, phase: int, row: np.ndarray, now: float, expires: float
+    ) -> None:
+        """The same on a row that the ask brought, which is no arm and has no tally."""
+        origin = self.number + 1
+        number = self.decisions.add(number_of(place), phase, now, expires, origin)
+        self.pending[number] = expires
+        self.soonest = min(self.soonest, expires)
+        self._books.phases[phase] += 1
+        self.brought.enter(number, row)
+
+    def shown_by(self, number: int) -> Sequence[int]:
+        """The components that a decision shows; what a row that an ask brought shows is one."""
+        arm = int(self.decisions.raw["arm"][number])
+        return ONE if is_brought(arm) else self.reveals[arm]
+
     def take_back(self, entered: Sequence[Sequence[int]], soonest: float) -> None:
         """Undo the newest decisions entered, of an event that is not to come after all."""
         size = len(self.decisions) - len(entered)
         for number, (arm, phase) in enumerate(entered, size):
             del self.pending[number]
             self.tally.phases[phase] -= 1
+            if is_brought(arm):
+                continue
             self.tally.plays[arm] -= 1
             for component in self.reveals[arm]:
                 self.tally.pending[component] -= 1
@@ -201,20 +236,26 @@ class State:
         columns, books = self.decisions.raw, self._books
         for number, observation in content["tells"]:
             arm = int(columns["arm"][number])
-            if columns["status"][number] == PENDING:
+            waiting = columns["status"][number] == PENDING
+            if waiting:
                 del self.pending[number]
-                for component in self.reveals[arm]:
-                    books.pending[component] -= 1
+            if is_brought(arm):
+                self.brought.tell(number, observation, waiting)
+                books.clock[0] += 1
             else:
-                books.plays[arm] += 1  # late: no longer among the provisional ones
+                self._observe(arm, observation, waiting)
             columns["status"][number] = TOLD
             columns["value"][number] = value_of(observation)
             columns["told"][number] = event.time
             columns["event"][number] = event.number
-            self._observe(arm, observation)
 
-    def _observe(self, arm: int, observation: Any) -> None:
+    def _observe(self, arm: int, observation: Any, waiting: bool) -> None:
         sign, books = self.instance.observed_sign, self._books
+        if waiting:
+            for component in self.reveals[arm]:
+                books.pending[component] -= 1
+        else:
+            books.plays[arm] += 1  # late: no longer among the provisional ones
         for component, value in zip(self.reveals[arm], _values(observation), strict=True):
             observe.function(books, component, sign * value)
         books.clock[0] += 1
@@ -229,11 +270,14 @@ class State:
     def _voided(self, event: Event, content: dict[str, Any]) -> None:
         number = content["number"]
         arm = int(self.decisions.arm[number])
-        for component, mean in zip(self.reveals[arm], content["means"], strict=True):
-            self.tally.counts[component] -= 1
-            self.tally.means[component] = mean
+        if is_brought(arm):
+            self.brought.void(number)
+        else:
+            for component, mean in zip(self.reveals[arm], content["means"], strict=True):
+                self.tally.counts[component] -= 1
+                self.tally.means[component] = mean
+            self.tally.plays[arm] -= 1
         self.tally.clock[0] -= 1
-        self.tally.plays[arm] -= 1
         self.decisions.status[number] = VOIDED
         self.decisions.event[number] = 0
         self.decisions.value[number] = 0
@@ -247,6 +291,9 @@ class State:
             arm = int(self.decisions.arm[number])
             self.decisions.status[number] = EXPIRED
             del self.pending[number]
+            if is_brought(arm):
+                self.brought.expire(number)
+                continue
             self.tally.plays[arm] -= 1
             for component in self.reveals[arm]:
                 self.tally.pending[component] -= 1
@@ -300,8 +347,18 @@ class State:
         return found
 
     def arm_at(self, place: int) -> Any:
-        """An arm as its instance calls it: the tuple of its items where arms are not listed."""
+        """An arm as its instance calls it: the tuple of its items where arms are not listed.
+
+        Of a row that an ask brought its place there.
+        """
+        if is_brought(place):
+            return number_of(place)
         return self.table.arms[place] if self.table is not None else self.instance.arm_at(place)
+
+
+def feature_count(instance: Any) -> int:
+    """How many features rows of an instance have; 0 where they have none."""
+    return int(instance.arms.shape[1]) if has_features(instance) else 0
 
 
 def _values(observation: Any) -> list[float]:

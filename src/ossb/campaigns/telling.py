@@ -49,7 +49,7 @@ def sorted_out(
 
 def told_value(state: State, place: int, event: Callable[[int], Event]) -> Any:
     """What a decision was told; lists are looked up in the event that told them."""
-    shown = state.reveals[int(state.decisions.arm[place])]
+    shown = state.shown_by(place)
     if not shown:
         return None
     if not Observations(state).are_lists(shown):

@@ -35,7 +35,8 @@ def timeline(state: State, bins: int, gaps: Sequence[float | None] | None) -> di
     if gaps is not None:
         since = max(0, len(state.reveals) - len(gaps))
         prices = np.array([gap or 0.0 for gap in gaps] + [0.0] * since)
-        spent = np.cumsum(np.where(told, prices[state.decisions.arm], 0.0))
+        listed = told & (state.decisions.arm >= 0)  # what other rows cost is not known
+        spent = np.cumsum(np.where(listed, prices[state.decisions.arm * listed], 0.0))
         regret = spent[ends - 1].tolist()
     rounds = np.cumsum(told)[ends - 1].tolist() if total else []
     asked = state.decisions.asked[ends - 1].tolist() if total else []

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ossb.campaigns.brought import is_brought
 from ossb.campaigns.events import Event
 from ossb.campaigns.ledger import TOLD
 from ossb.campaigns.observations import Observations
@@ -26,6 +27,8 @@ Read = Callable[[int, int], Iterator[Event]]  # events on disk, from one number 
 
 def without(state: State, place: int, observation: Any, read: Read) -> list[float]:
     """The means of what a decision showed, once its observation is taken back."""
+    if is_brought(int(state.decisions.arm[place])):
+        return []
     values = observation if isinstance(observation, list) else [observation]
     shown = state.reveals[int(state.decisions.arm[place])]
     family = state.instance.observed_family

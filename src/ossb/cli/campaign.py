@@ -15,6 +15,7 @@ app = typer.Typer(
 )
 
 Name = Annotated[str, typer.Argument(help="The campaign.")]
+ENDS = ("low", "high")
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Where = Annotated[str, typer.Option(envvar="OSSB_STORAGE", help=PLACES)]
 Token = Annotated[str | None, typer.Option(envvar="OSSB_TOKEN", help="For http://….")]
@@ -154,6 +155,9 @@ def ask(
     context: Annotated[
         str | None, typer.Option(help="Who asks, by name or number, where there are contexts.")
     ] = None,
+    features: Annotated[
+        str | None, typer.Option(help="Rows to choose from, as JSON: [[1, 0.5], [0, 2]].")
+    ] = None,
     storage: Where = STORAGE,
     token: Token = None,
     json: Json = False,
@@ -167,6 +171,7 @@ def ask(
         ("key", key),
         ("available", _numbers(available)),
         ("context", context),
+        ("features", _json(features, "features")),
     )
     options: dict[str, Any] = {k: v for k, v in given if v is not None}
     with campaign(storage, token, name) as found:
@@ -278,6 +283,34 @@ def retire_arm(
     _said({"arm": arm, "status": "retired"}, said, json)
 
 
+@app.command("contrasts")
+def contrasts(
+    name: Name,
+    named: Annotated[
+        str, typer.Argument(metavar="CONTRASTS", help='As JSON: {"news over sport": [1, -1]}.')
+    ],
+    delta: Annotated[
+        float | None, typer.Option(help="Probability with which any of them may ever be wrong.")
+    ] = None,
+    storage: Where = STORAGE,
+    token: Token = None,
+    json: Json = False,
+) -> None:
+    """What is sure of differences of features, all of them together.
+
+    Example: ossb campaign contrasts prices '{"first over second": [1,-1]}'
+    """
+    with campaign(storage, token, name) as found:
+        answer = found.contrasts(_json(named, "contrasts"), delta)
+    if json:
+        _print({"contrasts": answer})
+        return
+    for called, sure in answer.items():
+        ends = " to ".join("?" if sure[end] is None else f"{sure[end]:.4g}" for end in ENDS)
+        said = "sure of its sign" if sure["met"] else sure.get("reason", "not sure of its sign")
+        typer.echo(f"{called}  {ends}  {said}")
+
+
 @app.command("switch")
 def switch(
     name: Name,
@@ -362,6 +395,19 @@ def _said(content: dict[str, Any], words: str, json: bool) -> None:
         _print(content)
     else:
         typer.echo(words)
+
+
+def _json(text: str | None, field: str) -> Any:
+    """JSON behind an option."""
+    from ossb.cli.typed import typed
+    from ossb.errors import InputError
+
+    if text is None:
+        return None
+    try:
+        return typed(text)
+    except ValueError:
+        raise InputError(field, "be JSON", text) from None
 
 
 def _numbers(text: str | None) -> list[int] | None:

@@ -84,3 +84,17 @@ EVENT = (
     '{"number": 3, "kind": "told", "time": 1794762901.6, "tells": [[0, 1.0]]}\n\n'
 )
 METRICS = "# TYPE ossb_campaigns gauge\nossb_campaigns 1\n"
+
+CONTRASTS = {
+    "contrasts": {
+        "news over sport": {
+            "delta": 0.05,
+            "estimate": 0.31,
+            "low": 0.12,
+            "high": 0.5,
+            "statistic": 5.2,
+            "threshold": 2.995732273553991,
+            "met": True,
+        }
+    }
+}

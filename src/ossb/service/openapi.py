@@ -210,6 +210,14 @@ def schema() -> dict[str, Any]:
                 "oneOf": [{"type": "integer", "minimum": 0}, {"type": "string"}],
                 "description": "Who asks, by number or name, where the instance has contexts.",
             },
+            "features": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 10_000,
+                "items": schemas.lists(schemas.NUMBER),
+                "description": "Rows to choose from, in the place of the instance's; linear and "
+                "generalised linear arms. A decision's arm is the place of its row.",
+            },
         },
     )
     told = {"oneOf": [TELL, record({"tells": {"type": "array", "items": TELL, "minItems": 1}})]}
@@ -300,6 +308,23 @@ def schema() -> dict[str, Any]:
                 {"200": _answer("Retired", RETIRED, {"arm": 1, "status": "retired"})},
                 record({"arm": {"type": "integer"}}),
                 {"arm": 1},
+                (NAME,),
+            )
+        },
+        f"{of}/contrasts": {
+            "post": _call(
+                "What is sure of contrasts of features, all together (scope read)",
+                {"200": _answer("Contrasts", schemas.CONTRASTS, examples.CONTRASTS)},
+                record(
+                    {
+                        "contrasts": {
+                            "type": "object",
+                            "additionalProperties": schemas.lists(schemas.NUMBER),
+                        }
+                    },
+                    {"delta": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}},
+                ),
+                {"contrasts": {"news over sport": [1.0, -1.0]}, "delta": 0.05},
                 (NAME,),
             )
         },

@@ -119,8 +119,11 @@ async def _standing(
 
 
 async def ask(call: Call) -> Response:
-    body = await call.json()
-    strict.keys(body, (), ("n", "lease_seconds", "available", "context"))
+    raw = await call.body(BATCH)
+    if len(raw) > BODY and b'"features"' not in raw:
+        raise too_large(BODY)
+    body = strict.decode(raw) if raw else {}
+    strict.keys(body, (), ("n", "lease_seconds", "available", "context", "features"))
     wanted: dict[str, Any] = {"key": call.header("idempotency-key")}
     if "lease_seconds" in body:
         wanted["lease"] = body["lease_seconds"]
@@ -130,6 +133,10 @@ async def ask(call: Call) -> Response:
         wanted["available"] = body["available"]
     if "context" in body:
         wanted["context"] = body["context"]
+    if "features" in body:
+        if not isinstance(body["features"], list):
+            raise InputError("features", "be a list of rows", body["features"])
+        wanted["features"] = body["features"]
 
     def decide() -> list[dict[str, Any]]:
         campaign = call.service.registry.campaign(call.name)
@@ -220,6 +227,18 @@ async def retire_arm(call: Call) -> Response:
     await call.work(lambda: call.service.registry.campaign(call.name).retire_arm(arm))
     call.service.registry.changed(call.name)
     return document({"arm": arm, "status": "retired"})
+
+
+async def contrasts(call: Call) -> Response:
+    body = await call.json()
+    strict.keys(body, ("contrasts",), ("delta",))
+
+    def judge() -> dict[str, Any]:
+        campaign = call.service.registry.campaign(call.name)
+        found: dict[str, Any] = campaign.contrasts(body["contrasts"], body.get("delta"))
+        return found
+
+    return document({"contrasts": await call.work(judge)})
 
 
 async def switch(call: Call) -> Response:
@@ -365,6 +384,7 @@ OF_CAMPAIGN = {
     ("POST", "close"): Route(close, "admin"),
     ("POST", "arms"): Route(add_arm, "admin"),
     ("POST", "retire"): Route(retire_arm, "admin"),
+    ("POST", "contrasts"): Route(contrasts, "read"),
     ("POST", "switch"): Route(switch, "admin"),
     ("POST", "import"): Route(import_rows, "admin"),
     ("GET", "events"): Route(events, "read"),

@@ -54,7 +54,10 @@ TOLD = {
     "asked": MOMENT,
     "told": or_none(MOMENT),
 }
-HISTORY = record({"decisions": lists(record({**MADE, **TOLD}))})
+BROUGHT = {
+    "features": {**lists(NUMBER), "description": "The row chosen, where the ask brought rows."}
+}
+HISTORY = record({"decisions": lists(record({**MADE, **TOLD}, BROUGHT))})
 RESULTS = record(
     {"results": lists(record({"id": TEXT, "status": {"enum": ["recorded", "voided", "same"]}}))}
 )
@@ -112,6 +115,25 @@ STOP = record(
             "description": "Which arm and how sure, or how long still.",
         },
     },
+)
+CONTRASTS = record(
+    {
+        "contrasts": {
+            "type": "object",
+            "additionalProperties": record(
+                {
+                    "delta": NUMBER,
+                    "estimate": or_none(NUMBER),
+                    "low": or_none(NUMBER),
+                    "high": or_none(NUMBER),
+                    "statistic": NUMBER,
+                    "threshold": NUMBER,
+                    "met": TRUTH,
+                },
+                {"reason": TEXT},
+            ),
+        }
+    }
 )
 ENDS: Schema = or_none({"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2})
 INTERVALS = or_none(record({"components": lists(ENDS), "arms": or_none(lists(ENDS))}))

@@ -14,6 +14,7 @@ import msgspec
 from starlette.responses import Response, StreamingResponse
 
 from ossb.campaigns import Campaign
+from ossb.campaigns.brought import rows_in
 from ossb.campaigns.events import Event
 from ossb.errors import InputError, OssbError
 from ossb.service.answers import Refusal
@@ -125,7 +126,9 @@ class Reader:
 
 def _written(event: Event, ids: list[str]) -> bytes:
     content: dict[str, Any] = {k: v for k, v in event.content.items() if k not in INTERNAL}
-    if event.kind == "asked":
+    if event.kind == "offered":
+        content["features"] = rows_in(content).tolist()
+    if event.kind in ("asked", "offered"):
         content["decisions"] = [
             {"id": id_, "position": arm, "phase": PHASES[phase]}
             for id_, (arm, phase) in zip(ids, content["decisions"], strict=True)

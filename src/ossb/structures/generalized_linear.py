@@ -24,6 +24,7 @@ from ossb.graves_lai.linear.gaps import exact_gaps
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.glm import GlmModel, glm_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
+from ossb.structures.lengths import check_lengths
 from ossb.structures.listed import ListedArms
 from ossb.structures.offers import LINKED_FEATURES, MODEL, OWN_COMPONENT
 from ossb.structures.priced_glm import PricedGlm
@@ -60,6 +61,9 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
     observes
         ``index`` or ``reward``; where not given, ``index`` for Gaussian observations and
         ``reward`` for others.
+    feature_norm
+        How long a row may be, of the arms and of those that asks bring; as long as it likes by
+        default.
     phi
         The true parameter, where known.
 
@@ -85,6 +89,7 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
     link: Any = None
     observes: Any = None
     phi: Any = None
+    feature_norm: Any = None
 
     def __post_init__(self) -> None:
         if self.arms is None:
@@ -93,6 +98,7 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
         if not self.arms.size:
             raise InputError("arms", "hold at least one arm of at least one feature")
         self._read_common(self.n_arms)
+        check_lengths(self.arms, self.feature_norm, "arms")
         if self.link is None:
             raise InputError("link", f"be given: {', '.join(LINKS)}")
         read.choice(self.link, "link", LINKS)

@@ -28,6 +28,7 @@ from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.linear import LinearModel, linear_model
 from ossb.structures.answered_linear import AnsweredLinear
 from ossb.structures.base import Bound, clear_best, refuse_twins
+from ossb.structures.lengths import check_lengths
 from ossb.structures.listed import ListedArms
 from ossb.structures.offers import FEATURES, LINKED_FEATURES, MODEL, OWN_COMPONENT
 from ossb.structures.priced_linear import PricedLinear
@@ -51,6 +52,9 @@ class Linear(FeatureRoster, ListedArms):
         where the contexts share ``arms``; see ``ossb.structures.contexts``.
     arms
         Features of each arm, K rows of d numbers.
+    feature_norm
+        How long a row may be, of the arms and of those that asks bring; as long as it likes by
+        default.
     phi
         The true parameter, where known.
 
@@ -71,6 +75,7 @@ class Linear(FeatureRoster, ListedArms):
     interaction: Any = None
     arms: Any = None
     phi: Any = None
+    feature_norm: Any = None
 
     def __post_init__(self) -> None:
         if self.arms is None:
@@ -79,6 +84,7 @@ class Linear(FeatureRoster, ListedArms):
         if not self.arms.size:
             raise InputError("arms", "hold at least one arm of at least one feature")
         self._read_common(self.n_arms)
+        check_lengths(self.arms, self.feature_norm, "arms")
         if self.phi is not None:
             self._set("phi", read.vector(self.phi, "phi", self.arms.shape[1]))
             if not np.isfinite(self.rewards).all():

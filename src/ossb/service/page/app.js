@@ -370,7 +370,7 @@ function campaign(name) {
       seen = Math.max(seen, Number(event.lastEventId));
       soon();
     };
-    for (const kind of ["imported", "asked", "told", "voided", "expired", "arm_added", "arm_retired", "switched", "closed"]) {
+    for (const kind of ["imported", "asked", "offered", "told", "voided", "expired", "arm_added", "arm_retired", "switched", "closed"]) {
       source.addEventListener(kind, came);
     }
     source.onopen = () => {
