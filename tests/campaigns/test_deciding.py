@@ -31,7 +31,7 @@ def test_identify_is_top_two_with_its_own_confidence():
     assert campaign.definition["policy"] == {"name": "top-two", "delta": 0.1, "epsilon": 0.05}
     assert (campaign.stop()["delta"], campaign.stop()["epsilon"]) == (0.1, 0.05)
     assert (campaign.stop(0.2)["delta"], campaign.stop(0.2, 0)["epsilon"]) == (0.2, 0.0)
-    assert confidence({"name": "ossb-paper", "epsilon": 0.01}) == (0.05, 0.0)
+    assert confidence({"name": "ossb-paper", "epsilon": 0.01})[:2] == (0.05, 0.0)
     with pytest.raises(InputError, match="delta"):
         opened(policy={"name": "identify", "delta": 1.5})
 
@@ -48,6 +48,50 @@ def test_it_says_what_is_left_and_then_what_was_found():
     assert stop["met"]
     assert stop["left"] is None
     assert stop["sentence"].startswith("Arm 2 is best, sure to 95%; that took 760 rounds")
+
+
+def test_a_campaign_may_be_asked_for_more_than_the_best_arm():
+    """What it says is the question's: which arms, how sure, and what is left until then."""
+    named = {**BERNOULLI, "arm_names": ["red", "blue", "green"]}
+    for asked, before, after in (
+        ({"top": 2}, "So far the 2 best arms are ", "The 2 best arms are blue and green, 90% sure"),
+        ({"above": 0.4}, "So far ", "Blue and green are above 0.4, 90% sure"),
+        ({"above": 0.7}, "So far ", "Green alone is above 0.7, 90% sure"),
+    ):
+        policy = {"name": "identify", "delta": 0.1, **asked}
+        campaign = Campaign.open("memory://", "c", instance=named, policy=policy)
+        assert campaign.stop()["chosen"] is None
+        played(campaign, 50)
+        found = campaign.document()
+        assert not found["stop"]["met"]
+        assert found["stop"]["answer"] == asked
+        assert found["headline"].lower().startswith(before.lower())
+        assert found["stop"]["left"]["rounds"] > 0
+        played(campaign, 1500, seed=2)
+        found = campaign.document()
+        assert found["headline"].startswith(after)
+        assert found["stop"]["chosen"] == [1, 2] if "alone" not in after else [2]
+        assert found["stop"]["sentence"].startswith(after.replace("90% sure", "sure to 90%"))
+
+
+def test_costs_above_a_level_are_named_as_they_are_asked_for():
+    costs = {**BERNOULLI, "goal": "minimize"}
+    policy = {"name": "identify", "above": 0.4}
+    campaign = played(Campaign.open("memory://", "c", instance=costs, policy=policy), 1500)
+    assert campaign.stop()["met"]
+    assert campaign.stop()["chosen"] == [1, 2]
+    assert campaign.stop()["arm"] == 0  # the least is best
+
+
+def test_arms_are_not_retired_below_what_is_asked_for():
+    campaign = opened(policy={"name": "identify", "top": 2})
+    with pytest.raises(InputError, match="below the number of arms, 2"):
+        campaign.retire_arm(0)
+    assert campaign.describe()["retired"] == []
+    assert campaign.add_arm({}) == 3
+    campaign.retire_arm(0)
+    played_arms = {campaign.ask()[0].arm for _ in range(5)}
+    assert 0 not in played_arms
 
 
 def test_what_is_left_is_about_right():

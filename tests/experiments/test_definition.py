@@ -159,9 +159,10 @@ def test_policies_that_do_not_fit(policy, message):
 
 
 def test_instances_that_cannot_be_played():
-    tied = CLASSICAL | {"theta": [0.5, 0.5, 0.1]}
-    with pytest.raises(InputError, match="arms 0 and 1 are both best"):
-        list(cells(parse(tiny(instances=[tied]))))
+    cycle = [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]]
+    duels = {"structure": "dueling", "preferences": cycle}
+    with pytest.raises(InputError, match="preferences"):
+        list(cells(parse(tiny(instances=[duels], policies=["rmed1"]))))
 
 
 def test_the_bundled_experiments_fit_together():

@@ -89,7 +89,9 @@ def test_rows_hold_what_no_test_stays_below(results):
         assert row.unfinished == 0.0
     read = list(csv.DictReader(io.StringIO(ends.as_csv(rows))))
     assert [float(line["mean"]) for line in read] == [row.mean for row in rows]
-    assert "far, 4 trials, T* kl(δ, 1 − δ) = " in ends.stops_as_text(rows, 0.1, 0.0)
+    assert "far, 4 trials, T* kl(δ, 1 − δ) = " in ends.stops_as_text(
+        rows, 0.1, "the leader is best"
+    )
 
 
 def test_a_policy_that_plans_is_played_for_each_budget(results):

@@ -179,7 +179,7 @@ def stops_among(means, observation, delta, trials, horizon, epsilon=0.0, sigma=1
     for trial in range(trials):
         rng, noise = np.random.default_rng((1, trial)), np.random.default_rng((2, trial))
         found = run(record, world, log_spaced(horizon), rng, noise, end=end, name="top-two")
-        wrong += bool(found.end) if tied and epsilon == 0.0 else found.is_wrong(gaps, epsilon)
+        wrong += bool(found.end) if tied and epsilon == 0.0 else found.is_wrong(epsilon)
     return wrong / trials
 
 

@@ -397,7 +397,7 @@ class Campaign(Changes):
         linear and generalised linear arms; of the index ⟨φ, x⟩ where a link stands before the
         reward.  Data from before the campaign does not count: its order is not known.
         """
-        delta, _ = confidence(self.definition["policy"], delta)
+        delta = confidence(self.definition["policy"], delta).delta
         with self._journal.look() as state:
             rows, trial = read_contrasts(named, state), trial_of(state)
         return judged(trial, rows, delta)
@@ -409,13 +409,14 @@ class Campaign(Changes):
 
         ``{"delta", "epsilon", "statistic", "threshold", "met", "arm", "runner_up"}``, the runner-up
         being the arm that is least ruled out; ``statistic`` is None, with a ``reason``, where there
-        is no test.
+        is no test.  A policy that is asked for the ``top`` m arms, or those ``above`` a level, has
+        its test: ``answer`` says which, and ``chosen`` the arms.
         """
-        delta, epsilon = confidence(self.definition["policy"], delta, epsilon)
-        if delta >= 0.5:
-            said = f"a chance of {delta:g} to be wrong is asked for; did you mean {1 - delta:g}?"
-            warnings.warn(said, stacklevel=2)
-        return looking.stopping(self._view(), delta, epsilon)
+        test = confidence(self.definition["policy"], delta, epsilon)
+        if test.delta >= 0.5:
+            sure = f"{test.delta:g} to be wrong is asked for; did you mean {1 - test.delta:g}?"
+            warnings.warn(f"a chance of {sure}", stacklevel=2)
+        return looking.stopping(self._view(), *test)
 
     def rates(self, gap: float = looking.GAP) -> dict[str, Any]:
         """The Graves–Lai bound at the estimate: value, rates and certificate.

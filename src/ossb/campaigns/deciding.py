@@ -8,7 +8,8 @@ import numpy as np
 from ossb.campaigns.looking import View, at_estimate
 from ossb.errors import InputError, OssbError
 from ossb.fields import number
-from ossb.models.rivals import CHARGE, STATISTIC, rivals_of
+from ossb.graves_lai.answers import BEST, Answer, answer_of, read_question
+from ossb.models.rivals import CHARGE, STATISTIC, rivals_for
 from ossb.simulation.planning import shares
 from ossb.simulation.stops import Stop
 from ossb.structures.base import bound
@@ -31,10 +32,18 @@ class Left(NamedTuple):
     high: int
 
 
+class Test(NamedTuple):
+    """What a campaign is asked for, and how surely."""
+
+    delta: float
+    epsilon: float
+    answer: Answer = BEST
+
+
 def confidence(
     policy: dict[str, Any], delta: float | None = None, epsilon: float | None = None
-) -> tuple[float, float]:
-    """δ and ε of a campaign: as asked for, else by its definition."""
+) -> Test:
+    """The test of a campaign: δ and ε as asked for, else by its definition."""
     own = policy if policy["name"] in DECIDING else {}
     delta = number(own.get("delta", DELTA) if delta is None else delta, "delta")
     epsilon = number(own.get("epsilon", 0.0) if epsilon is None else epsilon, "epsilon")
@@ -42,7 +51,8 @@ def confidence(
         raise InputError("delta", "lie in (0, 1)", delta)
     if not 0 <= epsilon < math.inf:
         raise InputError("epsilon", "be non-negative", epsilon)
-    return delta, epsilon
+    asked = read_question(answer_of(own.get("top"), own.get("above")))
+    return Test(delta, epsilon, asked)
 
 
 def outlook(view: View, stop: dict[str, Any]) -> Left | None:
@@ -54,17 +64,18 @@ def outlook(view: View, stop: dict[str, Any]) -> Left | None:
     numbers = np.size(getattr(instance, "arms", 0)) + len(instance.showing())
     if numbers > LARGEST:
         return None
-    rivals = rivals_of(instance.model(), instance.observed_family)
+    asked = read_question(stop.get("answer"))
+    rivals = rivals_for(instance, asked)
     reveals = instance.showing()
     if rivals is None:
         return None
     weights = np.zeros(len(reveals))
     try:
         if stop["epsilon"] > 0.0:  # other arms count than for the bound
-            end = Stop(rivals, stop["delta"], stop["epsilon"])
+            end = Stop(rivals, stop["delta"], stop["epsilon"], answer=asked)
             weights += shares(at_estimate(view), end, rounds=REHEARSED)
         else:
-            found = bound(at_estimate(view), ROUGH, cost="samples")
+            found = bound(at_estimate(view), ROUGH, cost="samples", answer=asked)
             for arm, rate in found.support:
                 weights[found.instance.position(arm)] += rate
     except OssbError:
@@ -110,17 +121,23 @@ def sentence(
     stop: dict[str, Any],
     left: Left | None,
     policy: str,
-    named: str | None,
+    named: str,
     rounds: int,
     regret: str | None,
     per_day: float | None,
 ) -> str:
-    """How sure the leader is by now, and how much is left, in words."""
+    """How sure the answer is by now, and how much is left, in words.
+
+    Parameters
+    ----------
+    named
+        What is the case if the test has ended.
+    """
     sure = f"{100 * (1 - stop['delta']):.6g}%"
-    good = "is best" if not stop["epsilon"] else f"is within {stop['epsilon']:g} of the best"
     if stop["met"]:
         cost = f" and about {regret} of regret" if regret is not None else ""
-        return f"Arm {named} {good}, sure to {sure}; that took {rounds:,} rounds{cost}."
+        said = named[:1].upper() + named[1:]
+        return f"{said}, sure to {sure}; that took {rounds:,} rounds{cost}."
     if stop["statistic"] is None or stop["threshold"] is None:
         return f"Not sure: {stop.get('reason', 'there is no test')}."
     share = max(0.0, min(1.0, stop["statistic"] / stop["threshold"]))

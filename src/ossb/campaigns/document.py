@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ossb import deadlines
 from ossb.arm_sets import ARM_SETS
-from ossb.campaigns.deciding import Left, confidence, outlook, sentence
-from ossb.campaigns.headline import amount, called, headline
+from ossb.campaigns.deciding import Left, Test, confidence, outlook, sentence
+from ossb.campaigns.headline import amount, found_so_far, headline
 from ossb.campaigns.intervals import intervals
 from ossb.campaigns.looking import GAP, Moment, known_leader, rates_at_estimate, stopping
 from ossb.errors import OutOfTime
@@ -63,15 +63,16 @@ def _rounds_a_day(stands: dict[str, Any]) -> float | None:
 
 def _stop(
     moment: Moment,
-    confident: tuple[float, float],
+    test: Test,
     regret: float | None,
     per_day: float | None,
 ) -> tuple[dict[str, Any], Left | None]:
     """Whether one may stop, and that in a sentence, with what is left until then."""
     stands, view = moment.stands, moment.view
-    stop = stopping(view, *confident)
+    stop = stopping(view, *test)
     left = outlook(view, stop)
-    named = None if stop["arm"] is None else called(stands, stop["arm"])
+    named = "" if stop["arm"] is None else found_so_far(stands, stop)
+    named = named if stop.get("chosen") is not None else f"arm {named}"
     policy, spent = stands["policy"]["name"], amount(regret, stands["instance"])
     said = sentence(stop, left, policy, named, stands["rounds"], spent, per_day)
     return {**stop, "left": None if left is None else left._asdict(), "sentence": said}, left
@@ -135,8 +136,8 @@ def unjudged(
     reason = "this takes longer than a call has; it is shown once it was worked out"
     unknown = dict.fromkeys(("statistic", "threshold", "arm", "runner_up"))
     moment = campaign.moment(BINS)
-    sure, near = confidence(moment.stands["policy"], delta, epsilon)
-    stop = {"delta": sure, "epsilon": near, "met": False, **unknown, "reason": reason}
+    test = confidence(moment.stands["policy"], delta, epsilon)
+    stop = {"delta": test.delta, "epsilon": test.epsilon, "met": False, **unknown, "reason": reason}
     leader = _leader_soon(moment)
     found = {
         **moment.stands,

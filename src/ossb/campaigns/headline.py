@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ossb.campaigns.deciding import DECIDING, Left
+from ossb.graves_lai.answers import read_question
 from ossb.structures import STRUCTURES
 
 LISTED = 3  # arms that lead in some of the contexts
@@ -40,17 +41,29 @@ def headline(
     if "contexts" in stands["instance"]:
         parts.append(_in_contexts(stands, leader))
     elif stop["met"]:
-        near = amount(stop["epsilon"], stands["instance"], exact=True)
-        good = f"is within {near} of the best" if stop["epsilon"] else "is best"
-        parts.append(f"{called(stands, stop['arm'])} {good}, {sure}")
+        said = found_so_far(stands, stop)
+        parts.append(f"{said[:1].upper()}{said[1:]}, {sure}")
     else:
-        parts.append(f"{called(stands, leader)} leads")
+        leads = f"{called(stands, leader)} leads"
+        parts.append(f"so far {found_so_far(stands, stop)}" if stop.get("chosen") else leads)
         parts.append(_until(stands["policy"]["name"], sure, left, None if closed else per_day))
         if closed or stop["statistic"] is None:
             parts[-1] = f"not {sure}"
     if spent is not None:
         parts.append(f"exploring has cost about {spent}" + ("" if closed else " so far"))
     return ("Closed: " if closed else "") + "; ".join(parts) + "."
+
+
+def found_so_far(stands: Mapping[str, Any], stop: Mapping[str, Any]) -> str:
+    """What the test finds, as if it had ended."""
+    near = amount(stop["epsilon"], stands["instance"], exact=True)
+    if stop.get("chosen") is None:
+        good = f"is within {near} of the best" if stop["epsilon"] else "is best"
+        return f"{called(stands, stop['arm'])} {good}"
+    asked = read_question(stop["answer"])
+    level = amount(asked.above, stands["instance"], exact=True) or ""
+    said = asked.stated([called(stands, arm) for arm in stop["chosen"]], level)
+    return f"{said} (to within {near})" if stop["epsilon"] else said
 
 
 def _until(policy: str, sure: str, left: Left | None, per_day: float | None) -> str:

@@ -12,11 +12,12 @@ from ossb.campaigns.player import Player
 from ossb.campaigns.stopping import LEAST, left_out, share, threshold
 from ossb.certificates import numbers_in, to_certificate
 from ossb.errors import CertificationError, InputError
+from ossb.graves_lai.answers import BEST, Answer
 from ossb.graves_lai.semi_bandit.evidence import least_evidence
 from ossb.instances import from_dict
 from ossb.models.base import WEAKEST
 from ossb.models.brought import Evidence, Spread, posterior
-from ossb.models.rivals import rivals_of
+from ossb.models.rivals import rivals_for
 from ossb.models.rivals.mixture import mixture_of
 from ossb.structures.base import bound
 from ossb.tally import Tally
@@ -135,8 +136,12 @@ def _told_first(tally: Tally) -> np.ndarray:
     return np.where(tally.counts > 0, tally.means, lowest)
 
 
-def stopping(view: View, delta: float, epsilon: float = 0.0) -> dict[str, Any]:
+def stopping(
+    view: View, delta: float, epsilon: float = 0.0, asked: Answer = BEST
+) -> dict[str, Any]:
     """Whether the leader is within epsilon of the best arm with confidence 1 − δ.
+
+    Where more is asked for, ``answer`` says what and ``chosen`` the arms that it is by now.
 
     ``arm`` is the leader that the test is about, and ``runner_up`` the arm (item, of duels) that is
     least ruled out.  Where there is no test, or nothing was told yet, ``statistic`` is None or 0
@@ -151,6 +156,8 @@ def stopping(view: View, delta: float, epsilon: float = 0.0) -> dict[str, Any]:
         "arm": known_leader(view),
         "runner_up": None,
     }
+    if not asked.is_best:
+        answer |= {"answer": asked.plain, "chosen": None}
     instance: Any = view.player.instance
     described = view.player.described
     if not described and instance.tested() is None:
@@ -163,14 +170,16 @@ def stopping(view: View, delta: float, epsilon: float = 0.0) -> dict[str, Any]:
         reason = "arms in contexts have a best one each, and no one stop"
         return {**answer, "arm": None, "reason": reason}
     only = _only_arm(view.player)
-    if only is not None:
+    if only is not None and asked.is_best:
         return {**answer, "met": True, "arm": only, "reason": "there is one arm"}
     if not view.tally.counts.any():
         return {**answer, "statistic": 0.0, "reason": "nothing was told yet"}
     if not np.abs(view.tally.means).max() <= largest(instance):  # NaN is not
         return {**answer, "reason": BEYOND}
-    found = _verdict(view, delta, epsilon)
+    found = _verdict(view, delta, epsilon, asked)
     answer |= {"arm": found.arm, "runner_up": found.runner_up, "threshold": found.threshold}
+    if not asked.is_best:
+        answer["chosen"] = found.chosen
     if math.isfinite(found.statistic):
         met = bool(found.statistic >= found.threshold)
         return {**answer, "statistic": found.statistic, "met": met}
@@ -186,9 +195,10 @@ class Verdict(NamedTuple):
     threshold: float
     arm: Any
     runner_up: Any
+    chosen: list[Any] | None = None
 
 
-def _verdict(view: View, delta: float, epsilon: float) -> Verdict:
+def _verdict(view: View, delta: float, epsilon: float, asked: Answer) -> Verdict:
     player, tally = view.player, view.tally
     instance: Any = player.instance
     level = -math.log(max(delta * share(view.added, instance.can_grow), LEAST))
@@ -197,8 +207,7 @@ def _verdict(view: View, delta: float, epsilon: float) -> Verdict:
         level += left_out(units, units - len(player.kept))
     if player.described:
         return _verdict_of_set(instance, view, level)
-    model = _model(instance)
-    rivals = None if model is None else rivals_of(model, instance.observed_family)
+    rivals = rivals_for(instance, asked)
     if rivals is None:  # a structure of somebody's own, by the ratio against all components
         needed = threshold(
             tally.counts, delta * share(view.added, instance.can_grow), view.components
@@ -214,7 +223,11 @@ def _verdict(view: View, delta: float, epsilon: float) -> Verdict:
 
     arm = instance.pairs[leader][0] if instance.has_pairs else leader
     rival = None if runner_up < 0 else outside(int(runner_up))
-    return Verdict(statistic, level + charge, outside(arm), rival)
+    chosen = None
+    if not asked.is_best:
+        inside = contest.space.sides.inside > 0
+        chosen = [outside(place) for place in asked.picked(inside, instance.sign)]
+    return Verdict(statistic, level + charge, outside(arm), rival, chosen)
 
 
 def _units(view: View) -> int:

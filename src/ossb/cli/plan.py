@@ -13,6 +13,13 @@ def plan(
     epsilon: Annotated[
         float, typer.Option(help="How much worse than the best arm is good enough.")
     ] = 0.0,
+    top: Annotated[
+        int | None, typer.Option(metavar="M", help="Find the M best arms, not the best one alone.")
+    ] = None,
+    above: Annotated[
+        float | None,
+        typer.Option(metavar="LEVEL", help="Find the arms whose means exceed LEVEL."),
+    ] = None,
     gap: Annotated[
         float,
         typer.Option(help="Smallest gap that matters, where numbers are ranges, [low, high]."),
@@ -37,6 +44,7 @@ def plan(
     """
     from ossb.errors import InputError
     from ossb.fields import number
+    from ossb.graves_lai.answers import answer_of
     from ossb.instances import content_of, instances_in
     from ossb.simulation.beliefs import beliefs_of, has_ranges
     from ossb.simulation.planning import plan as think
@@ -57,7 +65,8 @@ def plan(
         is_list = is_list or several
     if gap and not drawn:
         raise InputError("gap", "be used with a file of ranges, theta = [[0.2, 0.3], …]")
-    plans = Plans([think(one, delta, epsilon, per_day, simulate, seed) for one in believed], drawn)
+    test, asked = (delta, epsilon, per_day, simulate, seed), answer_of(top, above)
+    plans = Plans([think(one, *test, answer=asked) for one in believed], drawn)
     if plot is not None:
         from ossb.figures.frontier import draw_frontier
 

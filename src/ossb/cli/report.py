@@ -66,8 +66,11 @@ def write_report(
         with replacing(base / name) as aside:
             aside.write_text(content, encoding="utf-8")
         written.append(base / name)
-    until, epsilon = results.experiment.until, results.experiment.epsilon
-    texts = [ends.stops_as_text(stops, until, epsilon), ends.answers_as_text(answers)]
+    known = results.experiment.answer.until(results.experiment.epsilon)
+    texts = [
+        ends.stops_as_text(stops, results.experiment.until, known),
+        ends.answers_as_text(answers),
+    ]
     if not any(texts):
         texts = [tables.as_text(found)]
         for group in results.groups:

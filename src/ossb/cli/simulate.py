@@ -35,6 +35,13 @@ def simulate(
     epsilon: Annotated[
         float, typer.Option(help="How much worse than the best arm is good enough for that.")
     ] = 0.0,
+    top: Annotated[
+        int | None, typer.Option(metavar="M", help="End once the M best arms are known.")
+    ] = None,
+    above: Annotated[
+        float | None,
+        typer.Option(metavar="LEVEL", help="End once the arms of means above LEVEL are known."),
+    ] = None,
     interpreted: Annotated[
         bool, typer.Option("--interpreted", help="Run the loop without compiling it.")
     ] = False,
@@ -49,9 +56,12 @@ def simulate(
     Example: ossb simulate instance.toml --policy hgl --horizon 10000
 
     With an end: ossb simulate instance.toml --policy top-two --horizon 100000 --until 0.05
+
+    Of the three best arms: … --until 0.05 --top 3
     """
     from ossb.cli.progress import RoundProgress
     from ossb.errors import InputError
+    from ossb.graves_lai.answers import answer_of
     from ossb.instances import load
     from ossb.simulation import simulate as play
 
@@ -70,6 +80,7 @@ def simulate(
             delay=delay,
             until=until,
             epsilon=epsilon,
+            answer=answer_of(top, above),
             compiled=not interpreted,
             progress=progress,
             announce=progress.say,

@@ -15,6 +15,7 @@ from ossb.errors import InputError
 from ossb.experiments.code import code_of, contents_of
 from ossb.experiments.definition import Experiment
 from ossb.extras import load
+from ossb.graves_lai.answers import BEST, Answer
 from ossb.instances import from_dict
 from ossb.policies.base import by_itself
 from ossb.policies.own import own_parameters, policy_of, source_of, stream_of
@@ -29,7 +30,7 @@ from ossb.simulation.stops import Stop, stop_of
 FORMAT = 1
 VERSION = version("ossb")
 LISTS = ("checkpoints", "regret", "exploit", "estimate", "explore")
-ANSWERS = ("looked", "answers", "gaps")  # rounds, the arm that led after them, and its gap
+ANSWERS = ("looked", "answers", "gaps")  # rounds, the arm that led after them, and what it lacks
 
 
 def label_of(policy: str, parameters: dict[str, Any]) -> str:
@@ -60,6 +61,7 @@ class Cell:
     until: float = 0.0
     epsilon: float = 0.0
     budgets: tuple[int, ...] = ()
+    answer: Answer = BEST
 
     @property
     def label(self) -> str:
@@ -75,7 +77,7 @@ class Cell:
         """When its trials end, and when they are asked for their answer."""
         if not self.asks:
             return None
-        return stop_of(instance, self.until or None, self.epsilon, self.budgets)
+        return stop_of(instance, self.until or None, self.epsilon, self.budgets, self.answer)
 
     @cached_property
     def key(self) -> str:
@@ -96,6 +98,8 @@ class Cell:
         }
         if self.asks:
             content["answers"] = [self.until, self.epsilon, *self.budgets]
+            if not self.answer.is_best:
+                content["answer"] = self.answer.plain
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -109,7 +113,8 @@ def cells(experiment: Experiment) -> Iterator[Cell]:
         digest = instance_key(by_itself(instance).to_dict())
         rivals = None
         if experiment.asks:
-            rivals = stop_of(instance, experiment.until or None, experiment.epsilon).rivals
+            until, asked = experiment.until or None, experiment.answer
+            rivals = stop_of(instance, until, experiment.epsilon, answer=asked).rivals
         for place, (name, parameters) in enumerate(experiment.policies):
             record = policy_of(name, instance, parameters)
             if experiment.asks and isinstance(record, Plain):
@@ -140,6 +145,7 @@ def cells(experiment: Experiment) -> Iterator[Cell]:
                     experiment.until,
                     experiment.epsilon,
                     experiment.budgets,
+                    experiment.answer,
                 )
 
 
@@ -182,9 +188,7 @@ def work(cell: Cell, compiled: bool = True) -> tuple[bytes, float]:
         lists = zip(LISTS, [list(cell.checkpoints), outcome.curve.tolist(), *spent], strict=True)
         rows.append({"trial": trial, **dict(lists), "arms": arms, "plays": plays})
         if environment is not None and isinstance(outcome, Outcome) and end is not None:
-            looked, answers = zip(*outcome.answers, strict=True)
-            gaps = environment.gaps[list(answers)].tolist()
-            found = dict(zip(ANSWERS, (looked, answers, gaps), strict=True))
+            found = dict(zip(ANSWERS, zip(*outcome.answers, strict=True), strict=True))
             rows[-1] |= {"stopped": outcome.end > 0, **found}
     return _parquet(rows, end is not None), seconds
 

@@ -15,10 +15,11 @@ from typing import Any
 from ossb.errors import InputError
 from ossb.experiments.generate import GENERATORS
 from ossb.fields import check_keys, choice, integer, seen, text
+from ossb.graves_lai.answers import BEST, Answer, read_question
 from ossb.instances import check_names, from_dict, load
 from ossb.policies import POLICIES
 from ossb.policies.own import own_parameters
-from ossb.simulation.chosen import read_policy
+from ossb.simulation.chosen import read_policy, test_parameters
 from ossb.simulation.simulate import CHECKPOINTS, log_spaced
 from ossb.simulation.stops import readable_delta, readable_epsilon
 from ossb.structures.base import Instance
@@ -56,6 +57,7 @@ class Experiment:
     labels: tuple[str, ...] = ()  # what to call each policy; empty for its name and parameters
     until: float = 0.0  # δ: trials end once their leader is ε-good, sure to 1 − δ; 0 for no end
     epsilon: float = 0.0
+    answer: Answer = BEST  # what those who play for a test, and its stop, are asked for
     budgets: tuple[int, ...] = ()  # rounds after which the leader is noted
 
     @property
@@ -84,6 +86,7 @@ class Experiment:
             "checkpoints": list(self.checkpoints),
             **({"until": self.until} if self.until else {}),
             **({"epsilon": self.epsilon} if self.epsilon else {}),
+            **({} if self.answer.is_best else {"answer": self.answer.plain}),
             **({"budgets": list(self.budgets)} if self.budgets else {}),
             "policies": [
                 {"name": name, **parameters, **({"label": label} if label else {})}
@@ -106,6 +109,7 @@ KEYS = (
     "checkpoints",
     "until",
     "epsilon",
+    "answer",
     "budgets",
     "trials",
     "seed",
@@ -192,10 +196,15 @@ def parse(keys: Mapping[str, Any], folder: Path = Path()) -> Experiment:
     budgets: tuple[int, ...] = ()
     if "budgets" in keys:
         budgets = tuple(sorted({*_rounds(keys["budgets"], "budgets", horizon)}))
-    if epsilon and not (until or budgets):
-        raise InputError("epsilon", "stand beside until or budgets")
+    answer = read_question(keys.get("answer"))
+    for key, given in (("epsilon", epsilon > 0.0), ("answer", not answer.is_best)):
+        if given and not (until or budgets):
+            raise InputError(key, "stand beside until or budgets")
     entries = list(_policies(keys["policies"], budgets))
-    policies = tuple((name, parameters) for name, parameters, _ in entries)
+    policies = tuple(
+        (name, {**test_parameters(name, epsilon, answer), **parameters})
+        for name, parameters, _ in entries
+    )
     labels = tuple(label for _, _, label in entries)
     return Experiment(
         name=name,
@@ -205,6 +214,7 @@ def parse(keys: Mapping[str, Any], folder: Path = Path()) -> Experiment:
         labels=labels if any(labels) else (),
         until=until,
         epsilon=epsilon,
+        answer=answer,
         budgets=budgets,
         instances=tuple(_instances(keys["instances"], folder)),
         seed=integer(keys.get("seed", 0), "seed"),

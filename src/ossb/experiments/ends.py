@@ -29,7 +29,7 @@ class StopRow:
     sem: float
     median: float
     p90: float
-    errors: float  # share of trials that stopped with an arm that is not ε-good
+    errors: float  # share of trials that stopped with an answer that is not ε-good
     unfinished: float
     regret: float  # mean, paid until the stop
     regret_sem: float
@@ -45,9 +45,9 @@ class AnswerRow:
     policy: str
     t: int
     trials: int
-    errors: float  # share of trials whose leader is not ε-good
+    errors: float  # share of trials whose answer is not ε-good
     errors_sem: float
-    simple_regret: float  # mean gap of the leader
+    simple_regret: float  # mean gap of the leader, or what an answer lacks
     simple_regret_sem: float
 
 
@@ -92,7 +92,7 @@ def stop_rows(results: Results) -> list[StopRow]:
     experiment, found = results.experiment, []
     if not experiment.until:
         return []
-    delta, quiet = experiment.until, experiment.epsilon > 0.0
+    delta, quiet = experiment.until, experiment.epsilon > 0.0 or not experiment.answer.is_best
     for (group, policy), (rounds, stopped) in stopping_times(results).items():
         part = _part(results, group, policy)
         last = np.array([gaps[-1] for gaps in part["gaps"].to_list()])
@@ -183,13 +183,12 @@ def as_csv(rows: Sequence[StopRow | AnswerRow]) -> str:
     return buffer.getvalue()
 
 
-def stops_as_text(rows: Sequence[StopRow], until: float, epsilon: float) -> str:
+def stops_as_text(rows: Sequence[StopRow], until: float, known: str) -> str:
     """The tests for a terminal."""
     if not rows:
         return ""
     width = max(len(row.policy) for row in rows)
-    good = "best" if not epsilon else f"within {epsilon:g} of the best"
-    lines = [f"rounds until the leader is {good}, sure to {1.0 - until:.6g}"]
+    lines = [f"rounds until {known}, sure to {1.0 - until:.6g}"]
     for place, row in enumerate(rows):
         if place == 0 or rows[place - 1].group != row.group:
             lines += ["", f"{row.group}, {counted(row.trials, 'trial')}{floors(row)}"]

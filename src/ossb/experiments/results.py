@@ -124,8 +124,11 @@ class Results:
         answer: list[Bound | None] = []
         for named in self.experiment.instances:
             instance: Any = named.instance
+            asked = self.experiment.answer
             try:
-                found = None if self.experiment.epsilon else bound(instance, cost="samples")
+                found = None
+                if not self.experiment.epsilon:
+                    found = bound(instance, cost="samples", answer=asked)
             except OssbError:
                 found = None
             answer.append(found)

@@ -5,7 +5,7 @@ level, every arm from the level.  Under an alternative at least one such pair ch
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,6 +24,14 @@ class Aim(NamedTuple):
 
     top: int  # how many of the best arms; 0 where a level is asked about
     level: float
+
+    def lack(self, inside: np.ndarray, rewards: np.ndarray) -> float:
+        """By how much the arm that stands farthest on the wrong side does; 0 where none does."""
+        if self.top == 0:
+            beyond = np.where(inside, self.level - rewards, rewards - self.level)
+            return max(0.0, float(beyond.max()))
+        least = np.sort(rewards)[rewards.size - self.top]
+        return max(0.0, float(least - rewards[inside].min()))
 
 
 @dataclass(frozen=True)
@@ -74,18 +82,6 @@ class Answer:
             return found
         return np.flatnonzero(rewards < sign * self.above).tolist()
 
-    def is_wrong(
-        self, chosen: Iterable[int], rewards: np.ndarray, sign: float, epsilon: float
-    ) -> bool:
-        """Whether an arm stands on the wrong side by more than ε."""
-        inside = np.zeros(rewards.size, dtype=bool)
-        inside[list(chosen)] = True
-        if self.above is not None:
-            over = sign * rewards - self.above
-            return bool((over[inside] < -epsilon).any() or (over[~inside] > epsilon).any())
-        least = np.sort(rewards)[rewards.size - self.top]
-        return bool((rewards[inside] < least - epsilon).any())
-
     def pairs(self, rewards: np.ndarray, sign: float) -> list[tuple[int, int]]:
         """What is to be told apart: the better of two, and the worse; ``LEVEL`` is the level."""
         inside = self.leading(rewards, sign)
@@ -93,6 +89,34 @@ class Answer:
         if self.above is None:
             return [(high, low) for high in inside for low in outside]
         return [(high, LEVEL) for high in inside] + [(LEVEL, low) for low in outside]
+
+    def picked(self, inside: np.ndarray, sign: float) -> list[int]:
+        """The answer, from who stands on the better side."""
+        above = self.above is None or sign > 0.0
+        return np.flatnonzero(inside if above else ~inside).tolist()
+
+    def stated(self, names: Sequence[str], level: str) -> str:
+        """The answer in words, of arms by their names and the level as users say it."""
+        listed = listed_in_words(names)
+        if self.above is None:
+            return f"the {self.top} best arms are {listed}"
+        if len(names) < 2:
+            return f"{listed or 'no arm'} {'alone ' if names else ''}is above {level}"
+        return f"{listed} are above {level}"
+
+    def until(self, epsilon: float) -> str:
+        """What is the case when a test ends."""
+        if self.is_best:
+            good = "best" if not epsilon else f"within {epsilon:g} of the best"
+            return f"the leader is {good}"
+        return f"{self.sought(epsilon)}{',' if epsilon else ''} are known"
+
+    def sought(self, epsilon: float) -> str:
+        """What a test is to find."""
+        if self.is_best:
+            return f"an arm within {epsilon:g} of the best" if epsilon else "the best arm"
+        what = f"the {self.top} best arms" if self.above is None else f"arms above {self.above:g}"
+        return what + (f", to within {epsilon:g}" if epsilon else "")
 
     def said(self, names: Sequence[str]) -> str:
         """What was found, of arms by their names."""
@@ -105,14 +129,8 @@ class Answer:
 BEST = Answer()
 
 
-def read_answer(value: Any, n_arms: int | None) -> Answer:
-    """The answer that a user's value stands for.
-
-    Parameters
-    ----------
-    n_arms
-        Number of listed arms, None where they are not listed.
-    """
+def read_question(value: Any) -> Answer:
+    """The answer that a user's value stands for, whatever the arms."""
     if isinstance(value, Answer):
         answer = value
     elif value is None or value == "best":
@@ -123,8 +141,20 @@ def read_answer(value: Any, n_arms: int | None) -> Answer:
         answer = Answer(0, read.number(value["above"], "answer.above"))
     else:
         raise InputError("answer", MUST, value)
+    return BEST if answer.is_best else answer
+
+
+def read_answer(value: Any, n_arms: int | None) -> Answer:
+    """What a user's value asks for, of an instance's arms.
+
+    Parameters
+    ----------
+    n_arms
+        Number of listed arms, None where they are not listed.
+    """
+    answer = read_question(value)
     if answer.is_best:
-        return BEST
+        return answer
     if n_arms is None:
         raise InputError("answer", "be best: the arms are not listed", answer.plain)
     if answer.above is None and answer.top >= n_arms:
@@ -139,3 +169,9 @@ def answer_of(top: int | None, above: float | None) -> Any:
     if above is not None:
         return {"above": above}
     return "best" if top is None else {"top": top}
+
+
+def listed_in_words(names: Sequence[str]) -> str:
+    """Names as one says them."""
+    *others, last = names or [""]
+    return f"{', '.join(others)} and {last}" if others else last

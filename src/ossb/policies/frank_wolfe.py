@@ -6,6 +6,7 @@ over the rivals with f_j(x) < F(x) + r_t, r_t = t^(−0.9): a matrix game, solve
 √⌊t/K⌋ is whole, z is the same for all arms.  The arm of the largest x/ω is played, ω the shares of
 plays so far.
 
+``top=m`` and ``above=level`` ask for more than the best arm, see ``ossb.policies.top_two``.
 With costs κ (Qin and Russo, 2024) x are shares of what is spent and f_j is per cost: ``cost``, see
 ``ossb.policies.telling``.  When to stop is not for it to say.
 
@@ -24,6 +25,7 @@ from ossb.models.rivals import Contest, Rivals, Showing
 from ossb.models.rivals.cover import Cover, begin_cover, cheapest_cover, new_cover
 from ossb.policies.base import Kind
 from ossb.policies.telling import (
+    TEST,
     Pricing,
     check_test,
     fits_solved,
@@ -66,7 +68,7 @@ class FrankWolfe(NamedTuple):
     pricing
         What their plays cost.
     epsilon
-        How much worse than the best arm is good enough.
+        How much worse than the best arm, or than the border of what is asked for, is good enough.
     n_forced
         How many arms together show everything.
     """
@@ -150,16 +152,18 @@ class FrankWolfe(NamedTuple):
         return True
 
 
-def build(instance: Any, cost: Any, epsilon: float, delta: float) -> FrankWolfe:
+def build(
+    instance: Any, cost: Any, epsilon: float, top: Any, above: Any, delta: float
+) -> FrankWolfe:
     check_test(epsilon, delta)
-    rivals, showing = opponents(instance)
+    rivals, showing = opponents(instance, top, above)
     return FrankWolfe(rivals, showing, read_cost(cost), epsilon, forced_arms(rivals.model))
 
 
 FRANK_WOLFE = Kind(
     name="frank-wolfe",
     build=build,
-    parameters={"cost": "samples", "epsilon": 0.0, "delta": 0.05},
+    parameters=TEST,
     needs=(MODEL,),
     reference="Wang, Tzeng and Proutiere (2021); Qin and Russo (2024)",
     fits=fits_solved,

@@ -6,6 +6,7 @@ at w_t, and the learner is told what an arm may tell against λ_t at most, (√d
 d_x the divergence at the estimate and N_x its observations, or what others tell of it in such a
 number.  The arm played is that most behind the sums of the shares.
 
+``top=m`` and ``above=level`` ask for more than the best arm, see ``ossb.policies.top_two``.
 With costs κ (Qin and Russo, 2024) w are shares of what is spent, and what is told is per cost:
 ``cost``, see ``ossb.policies.telling``.  When to stop is not for it to say.
 
@@ -24,6 +25,7 @@ from ossb.models.rivals import Contest, Rivals, Showing
 from ossb.models.rivals.shares import SHARES, Imagined
 from ossb.policies.base import Kind
 from ossb.policies.telling import (
+    TEST,
     Pricing,
     begin_targets,
     check_test,
@@ -69,7 +71,7 @@ class Game(NamedTuple):
     pricing
         What their plays cost.
     epsilon
-        How much worse than the best arm is good enough.
+        How much worse than the best arm, or than the border of what is asked for, is good enough.
     """
 
     model: Rivals
@@ -181,16 +183,16 @@ class Game(NamedTuple):
             memory.losses[x] -= gains[x]
 
 
-def build(instance: Any, cost: Any, epsilon: float, delta: float) -> Game:
+def build(instance: Any, cost: Any, epsilon: float, top: Any, above: Any, delta: float) -> Game:
     check_test(epsilon, delta)
-    rivals, showing = opponents(instance)
+    rivals, showing = opponents(instance, top, above)
     return Game(rivals, showing, read_cost(cost), epsilon)
 
 
 GAME = Kind(
     name="game",
     build=build,
-    parameters={"cost": "samples", "epsilon": 0.0, "delta": 0.05},
+    parameters=TEST,
     needs=(MODEL,),
     reference="Degenne, Ménard, Shang and Valko (2020)",
     fits=fits,

@@ -12,8 +12,9 @@ import numpy as np
 
 from ossb.errors import InputError
 from ossb.fields import is_whole
+from ossb.graves_lai.answers import answer_of, read_answer
 from ossb.kernels import kernel
-from ossb.models.rivals import Rivals, Showing, rivals_of, showing_of
+from ossb.models.rivals import Rivals, Showing, rivals_for, showing_of
 from ossb.policies.arms import lists_arms
 from ossb.records import record
 from ossb.structures.base import Instance
@@ -23,6 +24,8 @@ from ossb.tally import Tally
 MOST_ARMS = 300
 LEVEL = 1e-9  # of a play: what is due is a sum of rounded shares
 SAMPLES, REGRET, MIXED = 0, 1, 2
+# what policies that play for a test are told of it, and what plays cost
+TEST = {"cost": "samples", "epsilon": 0.0, "top": None, "above": None, "delta": 0.05}
 LEAST_SHARE = 0.01  # of the largest gap, that a play costs beside its regret
 
 
@@ -111,9 +114,9 @@ def read_cost(cost: Any) -> Pricing:
     return Pricing(MIXED, float(cost))
 
 
-def opponents(instance: Any) -> tuple[Rivals, Showing]:
-    """The rivals of an instance, and what its arms show."""
-    rivals = rivals_of(instance.model(), instance.observed_family)
+def opponents(instance: Any, top: Any = None, above: Any = None) -> tuple[Rivals, Showing]:
+    """The rivals of an instance, by what is asked for, and what its arms show."""
+    rivals = rivals_for(instance, read_answer(answer_of(top, above), instance.n_arms))
     if rivals is None:
         raise InputError("policy", f"fit the instance: the rivals of {instance.kind} are not known")
     return rivals, showing_of(instance.showing())

@@ -8,6 +8,10 @@ divergences from the challenger's alternative: the information-directed choice o
 Yang (2023), here made by tracking: the shares of all rounds are summed, and the arm played that is
 most behind its sum.  Nothing is solved.
 
+With ``top=m`` or ``above=level`` a test for the m best arms, or for those above a level, is played
+in the same way: the challenger is then the arm, outside the leading set or on either side of the
+level, that is least told from it.
+
 With costs κ (Qin and Russo, 2024) the shares are divided by them, so that what is spent on an arm
 is in proportion to what it tells: ``cost``, see ``ossb.policies.telling``.
 
@@ -26,6 +30,7 @@ from ossb.models.rivals import Contest, Rivals, Showing
 from ossb.models.within import first_within
 from ossb.policies.base import Kind
 from ossb.policies.telling import (
+    TEST,
     Pricing,
     begin_targets,
     check_test,
@@ -64,7 +69,7 @@ class TopTwo(NamedTuple):
     pricing
         What their plays cost.
     epsilon
-        How much worse than the best arm is good enough.
+        How much worse than the best arm, or than the border of what is asked for, is good enough.
     """
 
     model: Rivals
@@ -140,9 +145,9 @@ class TopTwo(NamedTuple):
             shares[x] = shares[x] / total if 0.0 < total < math.inf else 0.0
 
 
-def build(instance: Any, cost: Any, epsilon: float, delta: float) -> TopTwo:
+def build(instance: Any, cost: Any, epsilon: float, top: Any, above: Any, delta: float) -> TopTwo:
     check_test(epsilon, delta)
-    rivals, showing = opponents(instance)
+    rivals, showing = opponents(instance, top, above)
     return TopTwo(rivals, showing, read_cost(cost), epsilon)
 
 
@@ -156,7 +161,7 @@ def plays(instance: Instance) -> str | None:
 TOP_TWO = Kind(
     name="top-two",
     build=build,
-    parameters={"cost": "samples", "epsilon": 0.0, "delta": 0.05},
+    parameters=TEST,
     needs=(MODEL,),
     reference="Jourdan et al. (2022); You et al. (2023); Qin and Russo (2024)",
     fits=plays,

@@ -9,6 +9,7 @@ their value.
 - ``tracking="D"``: play an arm of the set with fewer than √t − s/2 plays; else what is most behind
   t w*, of the arms with a share.
 
+``top=m`` and ``above=level`` ask for more than the best arm, see ``ossb.policies.top_two``.
 With costs κ (Qin and Russo, 2024) what a play tells is counted per cost: ``cost``, see
 ``ossb.policies.telling``.  As for the other policies, when to stop is not for it to say.
 
@@ -29,6 +30,7 @@ from ossb.models.rivals.shares import SHARES, Imagined
 from ossb.policies.arms import overdue
 from ossb.policies.base import Kind
 from ossb.policies.telling import (
+    TEST,
     Pricing,
     begin_targets,
     check_test,
@@ -72,7 +74,7 @@ class TrackAndStop(NamedTuple):
     pricing
         What their plays cost.
     epsilon
-        How much worse than the best arm is good enough.
+        How much worse than the best arm, or than the border of what is asked for, is good enough.
     cumulated
         Whether sums of shares are tracked, or the last ones.
     n_forced
@@ -149,9 +151,11 @@ class TrackAndStop(NamedTuple):
             arm = self.model.model.informative(place)
 
 
-def build(instance: Any, cost: Any, tracking: str, epsilon: float, delta: float) -> TrackAndStop:
+def build(
+    instance: Any, cost: Any, tracking: str, epsilon: float, top: Any, above: Any, delta: float
+) -> TrackAndStop:
     check_test(epsilon, delta)
-    rivals, showing = opponents(instance)
+    rivals, showing = opponents(instance, top, above)
     cumulated = choice(tracking, "tracking", ("C", "D")) == "C"
     return TrackAndStop(
         rivals, showing, read_cost(cost), epsilon, cumulated, forced_arms(rivals.model)
@@ -169,7 +173,7 @@ def forced_arms(model: Any) -> int:
 TRACK_AND_STOP = Kind(
     name="track-and-stop",
     build=build,
-    parameters={"cost": "samples", "tracking": "C", "epsilon": 0.0, "delta": 0.05},
+    parameters={**TEST, "tracking": "C"},
     needs=(MODEL,),
     reference="Garivier and Kaufmann (2016); Qin and Russo (2024)",
     fits=fits_solved,

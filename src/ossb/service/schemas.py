@@ -109,6 +109,11 @@ STOP = record(
     },
     {
         "reason": TEXT,
+        "answer": {
+            "description": "What is asked for where it is not the best arm.",
+            "anyOf": [record({"top": COUNT}), record({"above": NUMBER})],
+        },
+        "chosen": or_none(lists(ARM)),
         "left": or_none(record({"rounds": COUNT, "low": COUNT, "high": COUNT})),
         "sentence": {
             **TEXT,

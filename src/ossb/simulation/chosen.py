@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ossb.errors import InputError
+from ossb.graves_lai.answers import Answer
+from ossb.policies import POLICIES
 from ossb.policies.base import Kind, make, stream_name
 from ossb.policies.base import own_parameters as differing
 from ossb.policies.own import made_by, own_parameters, policy_of, stream_of
@@ -19,6 +21,11 @@ class Chosen(NamedTuple):
     policy: Any  # a name, a Kind, a class or an object
     parameters: dict[str, Any]
     label: str  # what to call it, if not by its name and parameters
+
+    def for_test(self, epsilon: float, answer: Answer) -> "Chosen":
+        """A policy that is told what test it is to play for, if it can be told."""
+        known = test_parameters(self.policy, epsilon, answer)
+        return self._replace(parameters={**known, **self.parameters}) if known else self
 
     def made(self, instance: Any) -> Any:
         """The policy for an instance."""
@@ -45,6 +52,19 @@ class Chosen(NamedTuple):
         if isinstance(self.policy, Kind):
             return stream_name(self.policy, self.parameters)
         return self.name + "".join(f",{key}={value!r}" for key, value in self.own().items())
+
+
+def test_parameters(policy: Any, epsilon: float, answer: Answer) -> dict[str, Any]:
+    """What of a test a policy is told that plays for one: ε and the answer, where not usual."""
+    kind = POLICIES.get(policy) if isinstance(policy, str) else policy
+    if not isinstance(kind, Kind) or "delta" not in kind.parameters:
+        return {}
+    told = {
+        "epsilon": epsilon or None,
+        "top": None if answer.is_best or answer.above is not None else answer.top,
+        "above": answer.above,
+    }
+    return {k: v for k, v in told.items() if k in kind.parameters and v is not None}
 
 
 def chosen_of(policies: Any) -> list[Chosen]:

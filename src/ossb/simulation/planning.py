@@ -21,11 +21,13 @@ from ossb.errors import InputError, OssbError
 from ossb.families import Exponential
 from ossb.families.bernoulli import bernoulli_kl
 from ossb.fields import integer, number
+from ossb.graves_lai.answers import BEST, Answer, read_answer
 from ossb.kernels import kernel
 from ossb.models.rivals import CHARGE, STATISTIC
 from ossb.policies import POLICIES
 from ossb.policies.base import make
 from ossb.records import can_compile
+from ossb.simulation.chosen import test_parameters
 from ossb.simulation.result import Stops
 from ossb.simulation.simulate import simulate as play
 from ossb.simulation.stops import Stop, readable_delta, readable_epsilon, rivals_or_reason, stop_of
@@ -57,6 +59,7 @@ class Plan:
     without_structure: int | None
     fixed_sample: dict[float, int]  # by power; empty where there is no such test
     simulated: Stops | None = None
+    answer: Answer = BEST
 
     @property
     def lower_bound(self) -> float | None:
@@ -79,6 +82,7 @@ class Plan:
         return {
             "delta": self.delta,
             "epsilon": self.epsilon,
+            **({} if self.answer.is_best else {"answer": self.answer.plain}),
             "characteristic_time": self.characteristic_time,
             "lower_bound": self.lower_bound,
             "rounds": self.rounds,
@@ -99,9 +103,7 @@ class Plan:
         took = f"about {self.rounds:,} rounds"
         if self.days is not None:
             took += f", {duration(self.days)} at {self.per_day:,.6g} a day"
-        good = "the best arm"
-        if self.epsilon > 0:
-            good = f"an arm within {self.epsilon:g} of the best"
+        good = self.answer.sought(self.epsilon)
         spent = f"regret on the way {self.regret:.4g}"
         if self.lower_bound is not None:
             spent += f"; no test is shorter than {self.lower_bound:,.0f} rounds on average, "
@@ -152,6 +154,7 @@ def plan(
     simulate: int = 0,
     seed: int = 0,
     progress: Callable[[str, int], None] | None = None,
+    answer: Any = "best",
 ) -> Plan:
     """How long a test of an instance believed takes, until its leader is best with confidence 1 −
     δ.
@@ -164,6 +167,9 @@ def plan(
         Rounds a day.
     simulate
         Trials of ``top-two`` to check the plan with.
+    answer
+        What the test is asked for: ``"best"``; ``{"top": m}``, the m best arms; ``{"above":
+        level}``, those whose means exceed a level, of classical and linear arms.
 
     Examples
     --------
@@ -173,26 +179,28 @@ def plan(
     194.78
     """
     delta, epsilon = readable_delta(delta), readable_epsilon(epsilon)
-    rivals, reason = rivals_or_reason(instance)
+    asked = read_answer(answer, instance.n_arms)
+    rivals, reason = rivals_or_reason(instance, asked)
     if rivals is None:
         raise InputError("instance", f"have a test that ends: {reason}")
-    end = Stop(rivals, delta, epsilon)
+    end = Stop(rivals, delta, epsilon, answer=asked)
     if not instance.known:
         raise InputError(instance.parameter, "be given: a plan is about a believed parameter")
     if per_day is not None and not 0 < (per_day := number(per_day, "per_day")) < math.inf:
         raise InputError("per_day", "be positive", per_day)
     trials = integer(simulate, "simulate")
     gaps = np.asarray(instance.gaps, dtype=np.float64)
-    found = bound(instance, cost="samples")
+    found = bound(instance, cost="samples", answer=asked)
     weights, rounds = _cheapest(instance, end, found, "samples")
     plays = np.maximum(rounds * weights, 0.0)
     stops = None
     if trials:
         horizon = min(PATIENCE * rounds, 2**53)
         stops = play(
-            *(instance, {"name": "top-two", "epsilon": end.epsilon}, horizon, trials, seed),
+            *(instance, "top-two", horizon, trials, seed),
             until=end.delta,
             epsilon=end.epsilon,
+            answer=asked,
             progress=progress,
         )["top-two"].stops
     return Plan(
@@ -206,8 +214,9 @@ def plan(
         float(plays @ gaps),
         _frontier(instance, end, gaps, (rounds, float(plays @ gaps))),
         _without_structure(instance, end),
-        _fixed_sample(instance, end),
+        _fixed_sample(instance, end) if asked.is_best else {},
         stops,
+        asked,
     )
 
 
@@ -269,7 +278,13 @@ def shares(
     instance: Any, end: Stop, cost: float | str = "samples", rounds: int = REHEARSED
 ) -> np.ndarray:
     """The shares of the arms in a test by ``top-two`` whose observations are their means."""
-    policy = make(POLICIES, "top-two", instance, cost=cost, epsilon=end.epsilon)
+    policy = make(
+        POLICIES,
+        "top-two",
+        instance,
+        cost=cost,
+        **test_parameters("top-two", end.epsilon, end.answer),
+    )
     reveals = instance.showing()
     tally, memory = empty_tally(instance.component_count(), len(reveals)), policy.start()
     rng = np.random.default_rng(0)  # which it does not use
@@ -322,7 +337,7 @@ def _frontier(
     for extra in EXTRAS:
         try:
             cost = extra * float(gaps.max())
-            found = bound(instance, 1e-4, cost=cost)
+            found = bound(instance, 1e-4, cost=cost, answer=end.answer)
             weights, rounds = _cheapest(instance, end, found, cost)
         except OssbError:
             continue
@@ -349,8 +364,9 @@ def _without_structure(instance: Any, end: Stop) -> int | None:
     if alone is None:
         return None
     try:
-        its_end = stop_of(alone, end.delta, end.epsilon)
-        return _cheapest(alone, its_end, bound(alone, cost="samples"), "samples")[1]
+        its_end = stop_of(alone, end.delta, end.epsilon, answer=end.answer)
+        found = bound(alone, cost="samples", answer=end.answer)
+        return _cheapest(alone, its_end, found, "samples")[1]
     except OssbError:
         return None
 

@@ -82,6 +82,7 @@ def plans(
     seed: int = 0,
     gap: float = 0.0,
     progress: Callable[[str, int], None] | None = None,
+    answer: Any = "best",
 ) -> Plans:
     """How long a test takes under several beliefs.
 
@@ -93,7 +94,7 @@ def plans(
     gap
         The smallest gap that matters, of ranges: parameters whose best arm is ahead by less are
         left out.
-    delta, epsilon, per_day, simulate
+    delta, epsilon, per_day, simulate, answer
         As of ``plan``.
 
     Examples
@@ -115,7 +116,8 @@ def plans(
         chosen, drawn = list(believed), False
     if not chosen:
         raise InputError("instances", "hold at least one")
-    found = [plan(one, delta, epsilon, per_day, simulate, seed, progress) for one in chosen]
+    test = (delta, epsilon, per_day, simulate, seed, progress, answer)
+    found = [plan(one, *test) for one in chosen]
     return Plans(found, drawn)
 
 

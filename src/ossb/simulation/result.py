@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ossb.families.bernoulli import bernoulli_kl
+from ossb.graves_lai.answers import BEST, Answer
 from ossb.graves_lai.bound import Bound
 from ossb.tally import PHASES
 from ossb.words import hint, spread
@@ -19,6 +20,7 @@ class Limit(NamedTuple):
     epsilon: float
     characteristic_time: float | None  # T*(θ); None where there is none, or ε > 0
     constant: float | None  # C(θ); None likewise
+    answer: Answer = BEST
 
     @property
     def least(self) -> float | None:
@@ -34,6 +36,7 @@ class Limit(NamedTuple):
         return {
             "until": self.until,
             "epsilon": self.epsilon,
+            **({} if self.answer.is_best else {"answer": self.answer.plain}),
             "characteristic_time": self.characteristic_time,
             "least_rounds": self.least,
             "least_regret": self.least_regret,
@@ -197,8 +200,8 @@ class SimulationResult:
                 f"  {found['p90']:10.6g}  {found['errors']:10.2%}  {found['unfinished']:10.2%}"
                 f"  {float(result.regret.mean()):10.4g}"
             )
-        good = "best" if limit.epsilon == 0 else f"within {limit.epsilon:g} of the best"
-        lines.append(f"rounds until the leader is {good} with confidence {1 - limit.until:.6g}")
+        known = limit.answer.until(limit.epsilon)
+        lines.append(f"rounds until {known} with confidence {1 - limit.until:.6g}")
         if limit.least is not None:
             least = f"{limit.least:.6g}, T*(θ) = {limit.characteristic_time:.6g}"
             lines.append(f"least mean of any such test: T* kl(δ, 1 − δ) = {least}")

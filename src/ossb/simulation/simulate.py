@@ -10,6 +10,7 @@ import numpy as np
 
 from ossb.errors import InputError, OssbError, PolicyError
 from ossb.fields import integer
+from ossb.graves_lai.answers import BEST, Answer
 from ossb.kernels import Kernel, compiler_says
 from ossb.policies.base import by_itself
 from ossb.policies.checked import Checked, failed, fresh_memory, within
@@ -22,7 +23,7 @@ from ossb.simulation.implicit import mean_plays, run_implicit
 from ossb.simulation.plain import run_plain
 from ossb.simulation.result import Limit, PolicyResult, SimulationResult, Stops
 from ossb.simulation.seeds import context_stream, instance_key, noise_stream, policy_stream
-from ossb.simulation.stops import Ending, Stop, Witness, run_until, stop_of
+from ossb.simulation.stops import Ending, Noted, Stop, Witness, run_until, stop_of
 from ossb.simulation.trial import Course, Late, run_late_trial, run_trial
 from ossb.structures.base import bound
 from ossb.structures.segments import Segmented
@@ -45,11 +46,11 @@ class Outcome(NamedTuple):
     plays: np.ndarray  # int64 (n_arms,)
     seconds: float
     end: int = 0  # the round after which it stopped, 0 if it did not
-    answers: tuple[tuple[int, int], ...] = ()  # rounds, and the arm that led after them
+    answers: tuple[Noted, ...] = ()
 
-    def is_wrong(self, gaps: np.ndarray, epsilon: float) -> bool:
-        """Whether it stopped with an arm that is not good enough."""
-        return self.end > 0 and bool(gaps[self.answers[-1][1]] > epsilon)
+    def is_wrong(self, epsilon: float) -> bool:
+        """Whether it stopped with an answer that is not good enough."""
+        return self.end > 0 and self.answers[-1].lack > epsilon
 
 
 class Timing(NamedTuple):
@@ -74,6 +75,7 @@ def simulate(
     delay: int = 0,
     until: float | None = None,
     epsilon: float = 0.0,
+    answer: Any = "best",
     contexts: Sequence[Any] | None = None,
     compiled: bool = True,
     progress: Progress | None = None,
@@ -98,6 +100,11 @@ def simulate(
     until, epsilon
         Where ``until`` is given, each trial ends when its leader is within ``epsilon`` of the best
         arm with confidence 1 − ``until``, or at the horizon; its regret is that paid until then.
+        Policies that play for a test are told its ``epsilon`` and ``answer``, but where they are
+        given their own.
+    answer
+        What the test is asked for: ``"best"``; ``{"top": m}``, the m best arms; ``{"above":
+        level}``, those whose means exceed a level, of classical and linear arms.
     contexts
         Who comes, by number or name, round by round and again from the start at the end; by
         default contexts are drawn by their weights, the same for every policy.
@@ -119,9 +126,13 @@ def simulate(
     trials = integer(trials, "trials", least=1)
     workers = integer(workers, "workers", least=1)
     timing = Timing(integer(batch, "batch", least=1), integer(delay, "delay"))
-    end = None if until is None else stop_of(instance, until, epsilon)
+    end = None if until is None else stop_of(instance, until, epsilon, answer=answer)
+    if end is None and (epsilon or answer not in ("best", BEST)):
+        raise InputError("until", "be given beside epsilon or answer, which say when to stop")
     stream = stream_of(instance, contexts)
     chosen = chosen_of(policies)
+    if end is not None:
+        chosen = [one.for_test(end.epsilon, end.answer) for one in chosen]
     if isinstance(instance, Segmented):
         from ossb.simulation import segments  # which plays by what stands here
 
@@ -178,24 +189,21 @@ def simulate(
                 np.mean([outcome.spent[-1] for outcome in outcomes], axis=0),
                 sum(outcome.seconds for outcome in outcomes),
                 seconds,
-                stops=None
-                if end is None
-                else stops_of(outcomes, horizon, environment.gaps, end.epsilon),
+                stops=None if end is None else stops_of(outcomes, horizon, end.epsilon),
                 title=one.label,
             )
         )
     least = _bound(instance)
     limit = None
-    if until is not None and end is not None:
-        constant = None if least is None or end.epsilon > 0.0 else least.value
-        limit = Limit(until, end.epsilon, time_of(instance, end.epsilon), constant)
+    if end is not None:
+        limit = limit_of(instance, end, None if least is None else least.value)
     return SimulationResult(instance, horizon, trials, seed, least, answers, limit)
 
 
-def stops_of(outcomes: Sequence[Outcome], horizon: int, gaps: np.ndarray, epsilon: float) -> Stops:
+def stops_of(outcomes: Sequence[Outcome], horizon: int, epsilon: float) -> Stops:
     """When trials stopped, and how."""
     ends = np.array([outcome.end for outcome in outcomes])
-    wrong = np.array([outcome.is_wrong(gaps, epsilon) for outcome in outcomes])
+    wrong = np.array([outcome.is_wrong(epsilon) for outcome in outcomes])
     return Stops(np.where(ends > 0, ends, horizon), ends == 0, wrong)
 
 
@@ -284,7 +292,7 @@ def run(
     memory = fresh_memory(record, name)
     course, late = new_course(checkpoints), new_late(environment, timing)
     ending = None if end is None or end.delta == 0.0 else (end.rivals, end.ending())
-    witness = None if end is None else Witness(end, compiled)
+    witness = None if end is None else Witness(end, environment, compiled)
     started = time.thread_time()
     horizon = int(checkpoints[-1])
     start, stretch = 1, FIRST_STRETCH
@@ -497,12 +505,20 @@ def in_parallel(play: Callable[[int], Played], trials: int, workers: int) -> lis
             raise
 
 
-def time_of(instance: Any, epsilon: float) -> float | None:
+def limit_of(instance: Any, end: Stop, constant: float | None) -> Limit:
+    """What trials end at, given C(θ), which is about the best arm."""
+    least = constant if end.epsilon == 0.0 and end.answer.is_best else None
+    return Limit(
+        end.delta, end.epsilon, time_of(instance, end.epsilon, end.answer), least, end.answer
+    )
+
+
+def time_of(instance: Any, epsilon: float, answer: Answer = BEST) -> float | None:
     """T*(θ), where there is one: with ε > 0 several answers may be right."""
     if epsilon > 0.0:
         return None
     try:
-        return float(bound(instance, cost="samples").value)
+        return float(bound(instance, cost="samples", answer=answer).value)
     except OssbError:
         return None
 

@@ -8,8 +8,9 @@ from numpy.random import Generator
 
 from ossb.errors import InputError
 from ossb.fields import number
+from ossb.graves_lai.answers import BEST, Aim, Answer, read_answer
 from ossb.kernels import kernel
-from ossb.models.rivals import CHARGE, STATISTIC, rivals_of
+from ossb.models.rivals import CHARGE, STATISTIC, rivals_for
 from ossb.records import can_compile
 from ossb.simulation.environment import Environment
 from ossb.simulation.trial import Course, Late, is_possible, note, tell
@@ -32,6 +33,7 @@ class Stop(NamedTuple):
     delta: float  # 0 where they go on to the horizon
     epsilon: float
     budgets: tuple[int, ...] = ()  # rounds after which the leader is noted, in order
+    answer: Answer = BEST
 
     def ending(self) -> Ending:
         """A fresh one, for one trial."""
@@ -39,15 +41,25 @@ class Stop(NamedTuple):
         return Ending(self.epsilon, level, self.rivals.start(), np.zeros(2, np.int64))
 
 
-class Witness:
-    """Notes which arm leads a trial after given rounds; what is played does not depend on it."""
+class Noted(NamedTuple):
+    """What a trial would answer after some rounds."""
 
-    def __init__(self, end: Stop, compiled: bool) -> None:
+    rounds: int
+    arm: int  # that leads
+    lack: float  # by how much the answer is wrong: the arm's gap, where the best one is asked for
+
+
+class Witness:
+    """Notes what a trial answers after given rounds; what is played does not depend on it."""
+
+    def __init__(self, end: Stop, environment: Environment, compiled: bool) -> None:
+        self._environment = environment
+        self._aim = None if end.answer.is_best else Aim(end.rivals.top, end.rivals.level)
         quick = compiled and can_compile(end.rivals)
         self._judge = is_decided.compiled if quick else is_decided
         self._rivals, self._ending = end.rivals, end._replace(delta=0.0).ending()
         self._due = list(end.budgets)
-        self._seen: list[tuple[int, int]] = []
+        self._seen: list[Noted] = []
 
     def due(self) -> float:
         """The next round after which to look."""
@@ -58,7 +70,7 @@ class Witness:
         if t == self.due():
             self._note(self._due.pop(0), tally)
 
-    def close(self, t: int, tally: Tally) -> tuple[tuple[int, int], ...]:
+    def close(self, t: int, tally: Tally) -> tuple[Noted, ...]:
         """What was noted; a trial that has ended keeps to its answer, which comes last."""
         for due in [*self._due, t]:
             self._note(due, tally)
@@ -66,31 +78,38 @@ class Witness:
 
     def _note(self, t: int, tally: Tally) -> None:
         self._judge(self._rivals, tally, self._ending)
-        self._seen.append((t, int(self._ending.found[1])))
+        leader, truth = int(self._ending.found[1]), self._environment
+        lack = float(truth.gaps[leader])
+        if self._aim is not None:
+            inside = self._ending.contest.space.sides.inside > 0
+            lack = self._aim.lack(inside, truth.means)
+        self._seen.append(Noted(t, leader, lack))
 
 
 def stop_of(
-    instance: Any, until: float | None, epsilon: float, budgets: tuple[int, ...] = ()
+    instance: Any,
+    until: float | None,
+    epsilon: float,
+    budgets: tuple[int, ...] = (),
+    answer: Any = BEST,
 ) -> Stop:
     """The stop of an instance with listed arms."""
     field = "budgets" if until is None else "until"
     delta = 0.0 if until is None else readable_delta(until, field)
-    epsilon = readable_epsilon(epsilon)
-    rivals, reason = rivals_or_reason(instance)
+    epsilon, asked = readable_epsilon(epsilon), read_answer(answer, instance.n_arms)
+    rivals, reason = rivals_or_reason(instance, asked)
     if rivals is None:
         raise InputError(field, f"be left out: {reason}")
-    return Stop(rivals, delta, epsilon, budgets)
+    return Stop(rivals, delta, epsilon, budgets, asked)
 
 
-def rivals_or_reason(instance: Any) -> tuple[Any, str]:
-    """What the leader of an instance is held against; or None, and why it has no stop."""
+def rivals_or_reason(instance: Any, answer: Answer = BEST) -> tuple[Any, str]:
+    """What the answer about an instance is held against; or None, and why it has no stop."""
     if instance.n_arms is None:
         return None, "the arms of this set are not listed"
     if instance.has_contexts:
         return None, "arms in contexts have a best one each, and no one stop"
-    model = instance.model() if hasattr(instance, "model") else None
-    rivals = rivals_of(model, instance.observed_family)
-    return rivals, f"{instance.kind} structures have no stop"
+    return rivals_for(instance, answer), f"{instance.kind} structures have no stop"
 
 
 def readable_delta(delta: Any, field: str = "delta") -> float:

@@ -108,7 +108,7 @@ class Linear(FeatureRoster, ListedArms):
     @cached_property
     def gaps(self) -> np.ndarray:
         """Δ(x); near ties from all digits."""
-        return exact_gaps(self.arms, self.sign * self.phi, self.best)
+        return exact_gaps(self.arms, self.sign * self.phi, int(np.argmax(self.rewards)))
 
     @cached_property
     def best(self) -> int:

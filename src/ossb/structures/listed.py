@@ -28,8 +28,8 @@ class ListedArms(Instance):
 
     @cached_property
     def gaps(self) -> np.ndarray:
-        """Δ(x); 0 at the best arm."""
-        return np.asarray(self.rewards[self.best] - self.rewards)
+        """Δ(x); 0 at the best arm, or at each of several."""
+        return np.asarray(self.rewards.max() - self.rewards)
 
     @cached_property
     def others(self) -> np.ndarray:

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from ossb.families import Family
+from ossb.graves_lai.answers import BEST, Aim, Answer
+from ossb.graves_lai.cost import SAMPLES
 from ossb.graves_lai.information.links import IDENTITY
 from ossb.models.classical import ClassicalModel
 from ossb.models.dueling import DuelingModel
@@ -13,6 +15,8 @@ from ossb.models.general import GeneralModel
 from ossb.models.glm import GlmModel
 from ossb.models.linear import LinearModel
 from ossb.models.lipschitz import LipschitzModel
+from ossb.models.rivals.answered_linear import answered_linear_rivals
+from ossb.models.rivals.answered_means import AnsweredMeanRivals
 from ossb.models.rivals.base import CHARGE, RUNNER_UP, STATISTIC, Contest, Rivals
 from ossb.models.rivals.dueling import DuelRivals, duel_mixture
 from ossb.models.rivals.finite import ListRivals
@@ -34,6 +38,7 @@ __all__ = [
     "Contest",
     "Rivals",
     "Showing",
+    "rivals_for",
     "rivals_of",
     "showing_of",
 ]
@@ -41,9 +46,27 @@ __all__ = [
 NONE = np.zeros(0, np.int64)
 
 
-def rivals_of(model: Any, family: Family) -> Any:
-    """The rivals of a model whose components a family shows; None where there are none."""
+def rivals_for(instance: Any, answer: Answer = BEST) -> Any:
+    """The rivals of an instance, by what is asked for; None where there are none."""
+    aim = None
+    if not answer.is_best:
+        instance.answered(SAMPLES, answer)  # refuses where there is no such bound
+        aim = answer.aim(instance.sign)
+    model = instance.model() if hasattr(instance, "model") else None
+    return rivals_of(model, instance.observed_family, aim)
+
+
+def rivals_of(model: Any, family: Family, aim: Aim | None = None) -> Any:
+    """The rivals of a model whose components a family shows; None where there are none.
+
+    Parameters
+    ----------
+    aim
+        What is asked for, where that is more than the best arm.
+    """
     itself: Any = model
+    if aim is not None:
+        return _answered_rivals(itself, family, aim)
     match model:
         case ClassicalModel():
             return PairRivals(itself, mixture_of(family), model.n_arms, NONE, NONE)
@@ -89,4 +112,16 @@ def rivals_of(model: Any, family: Family) -> Any:
             return ListRivals(itself, family, model.parameters, model.best, model.closeness)
         case GeneralModel():
             return GeneralRivals(itself, mixture_of(family))
+    return None
+
+
+def _answered_rivals(model: Any, family: Family, aim: Aim) -> Any:
+    itself: Any = model
+    match model:
+        case ClassicalModel():
+            return AnsweredMeanRivals(itself, mixture_of(family), model.n_arms, *aim)
+        case LinearModel():
+            return answered_linear_rivals(
+                itself, model.features, model.sigma, model.spanning, model.flat, *aim
+            )
     return None

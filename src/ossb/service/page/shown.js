@@ -87,7 +87,7 @@ function endsOfSum(found, shown) {
 export function arms(found, context = null) {
   const { instance } = found, within_ = hasContexts(instance);
   const retired = new Set(within_ ? [] : found.retired);
-  const leading = new Set((within_ ? found.leader || [] : [found.leader]).map((arm) => JSON.stringify(arm)));
+  const leading = new Set((within_ ? found.leader || [] : found.stop.chosen || [found.leader]).map((arm) => JSON.stringify(arm)));
   const rates = new Map((found.rates.rates || []).map((entry) => [JSON.stringify(entry.arm), entry.rate]));
   const rows = found.arms.map((arm, i) => {
     const mean = found.means[i], duel = instance.structure === "dueling", written = JSON.stringify(arm.arm);
