@@ -65,6 +65,40 @@ def test_a_late_ask_leaves_nothing(clock, monkeypatch, instance, policy):
     assert print_of(late) == print_of(Campaign(late._storage, "c", clock))
 
 
+@pytest.mark.parametrize("structure", ["linear", "generalized_linear"])
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_late_ask_that_rests_on_rows_of_asks_leaves_nothing(
+    clock, monkeypatch, structure, listed
+):
+    kind = {"structure": structure, "sigma": 1.0}
+    if structure == "generalized_linear":
+        kind = {"structure": structure, "observation": "bernoulli", "link": "logistic"}
+    instance = {**kind, "arms": [[1, 0], [0, 1], [1, 1]]}
+    campaign = Campaign.open(MemoryStorage(), "c", instance=instance, clock=clock)
+    rows = [[1.0, 0.5], [0.2, 1.0]]
+    for i in range(6):
+        for decision in campaign.ask(2, features=rows):
+            campaign.tell(decision.id, i % 2)
+    before, loads = print_of(campaign), campaign._journal._loads
+    checks = []
+
+    def check():
+        checks.append(1)
+        if len(checks) == 30:
+            raise OutOfTime("there is not enough time for this")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(deadlines, "check", check)
+        with pytest.raises(OutOfTime, match="not enough time"):
+            campaign.ask(50, features=None if listed else rows)
+    assert print_of(campaign) == before
+    assert campaign._journal._loads == loads  # nothing was folded anew
+    assert len(campaign.ask(3, features=None if listed else rows)) == 3
+    assert print_of(campaign) == print_of(Campaign(campaign._storage, "c", clock))
+    with deadlines.wanted(0.0, lambda: False), pytest.raises(OutOfTime):
+        campaign.contrasts({"first over second": [1, -1]})
+
+
 def test_long_work_lets_others_go_first_only_where_there_are_some(monkeypatch):
     rests, now, ours, sleep = [], [0.0], threading.get_ident(), time.sleep
 

@@ -150,7 +150,7 @@ def choose_brought(
 ) -> dict[str, Any]:
     """The same on rows that the ask brings, which the event keeps."""
     policy = state.definition["policy"]
-    brought, size, soonest = state.brought, len(state.decisions), state.soonest
+    brought, soonest = state.brought, state.soonest
     mark = brought.mark()
     brought.offer(rows)
     chosen: list[list[int]] = []
@@ -159,11 +159,10 @@ def choose_brought(
             deadlines.check()
             deadlines.breathe()
             decision = _decided(state, policy, rows)
-            chosen.append([decision.arm, decision.phase])
             state.enter_brought(decision.arm, decision.phase, rows[decision.arm], now, expires)
+            chosen.append([decision.arm, decision.phase])
     except OutOfTime as late:
-        entered = [[number_of(place), phase] for place, phase in chosen]
-        state.take_back(entered[: len(state.decisions) - size], soonest)
+        state.take_back([[number_of(place), phase] for place, phase in chosen], soonest)
         brought.take_back(mark)
         raise Undone(str(late)) from None
     content = {"expires": expires, "features": written(rows), "decisions": chosen}
@@ -175,12 +174,18 @@ def choose_listed(
 ) -> dict[str, Any]:
     """The same among arms that are listed, where asks brought rows that tell of them too."""
     rows = np.asarray(state.instance.arms)[list(places)]
+    soonest = state.soonest
     chosen: list[list[int]] = []
-    for _ in range(n):
-        deadlines.breathe()
-        decision = _decided(state, state.definition["policy"], rows)
-        chosen.append([places[decision.arm], decision.phase])
-        state.enter(Decision(*chosen[-1]), now, expires)
+    try:
+        for _ in range(n):
+            deadlines.check()
+            deadlines.breathe()
+            decision = _decided(state, state.definition["policy"], rows)
+            state.enter(Decision(places[decision.arm], decision.phase), now, expires)
+            chosen.append([places[decision.arm], decision.phase])
+    except OutOfTime as late:
+        state.take_back(chosen, soonest)
+        raise Undone(str(late)) from None
     return {"expires": expires, "decisions": chosen, **_drawn(state)}
 
 

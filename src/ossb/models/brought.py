@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ossb import deadlines
 from ossb.graves_lai.information.links import IDENTITY, LOG, LOGISTIC
 
 SCALES = (1024.0, 64.0, 16.0, 4.0, 1.0)
@@ -129,6 +130,7 @@ def fitted(evidence: Evidence, prior: np.ndarray) -> Posterior:
         return Posterior(np.linalg.solve(precision, found.vector), precision)
     theta, here = np.zeros(prior.shape[0]), _loss(evidence, prior, np.zeros(prior.shape[0]))
     for _ in range(STEPS):
+        deadlines.check()
         found = known(evidence, theta)
         precision = found.matrix + prior
         slope = precision @ theta - found.vector

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ossb import deadlines
 from ossb.models.brought import (
     Evidence,
     Quadratic,
@@ -72,6 +73,7 @@ def trial(link: int, rows: np.ndarray, values: np.ndarray) -> Trial | None:
         return None
     nothing = Quadratic(np.zeros((width, width)), np.zeros(width))
     while reached < count:
+        deadlines.check()
         end = min(max(reached + 1, int(BLOCK * reached)), count)
         before = rows[:reached]
         spread = Spread(reached, before.sum(axis=0), before.T @ before)
@@ -126,6 +128,7 @@ def _held(given: Trial, theta: np.ndarray, row: np.ndarray, value: float) -> np.
     image = np.linalg.solve(gram(given.rows, weights) + given.floor, row)
     here = here + image * ((value - float(row @ here)) / float(row @ image))
     for _ in range(STEPS):
+        deadlines.check()
         index = given.rows @ here
         matrix = gram(given.rows, slope_of(given.link, index)) + given.floor
         slope = given.rows.T @ (mean_of(given.link, index) - given.values)

@@ -24,6 +24,7 @@ from ossb.models.brought import (
     slope_of,
 )
 from ossb.policies import POLICIES
+from ossb.policies.hgl import foresight
 from ossb.tally import EXPLOIT, EXPLORE, Decision
 
 FAR = 38.0  # standard deviations beyond which nothing is to be gained
@@ -174,9 +175,8 @@ class Wanted(NamedTuple):
 
 
 def hgl(parameters: Mapping[str, Any], offer: Offer, rng: Generator) -> Decision:
-    factor, front = offer.instance.foresight()
-    cautious = parameters["cautious"]
-    cautious = offer.instance.is_cautious() if cautious is None else cautious
+    factor, front = foresight(offer.instance)
+    cautious = bool(parameters["cautious"])  # by itself, arms that share features are not
     factor = factor if parameters["horizon_factor"] is None else parameters["horizon_factor"]
     front = front if parameters["front"] is None else parameters["front"]
     front = 3.0 * front if cautious else front
