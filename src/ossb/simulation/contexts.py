@@ -9,8 +9,8 @@ from numpy.random import Generator
 from ossb.errors import InputError
 from ossb.kernels import kernel
 from ossb.simulation.environment import Environment
-from ossb.simulation.trial import Course, Late, is_possible, note, tell
-from ossb.tally import Tally, decide, impute_pending, restore_pending
+from ossb.simulation.trial import Course, Late, is_possible, play_late, tell_known
+from ossb.tally import Tally, impute_pending, restore_pending
 
 
 class Visits(NamedTuple):
@@ -70,12 +70,8 @@ def run_in_contexts(
     """Play rounds start, …, stop − 1, each among the rows of its context; else as
     ``run_late_trial``.
     """
-    room = late.arms.shape[0]
     for t in range(start, stop):
-        if (t - 1) % batch == 0:
-            while course.marks[1] + 1 + delay < t:
-                tell(environment, tally, late, course.marks[1] % room)
-                course.marks[1] += 1
+        tell_known(environment, tally, course, late, batch, delay, t)
         context = visits.order[t - start]
         low, high = visits.starts[context], visits.starts[context + 1]
         lent = impute_pending(tally)
@@ -89,13 +85,4 @@ def run_in_contexts(
             course.refused[1] = decision.arm
             course.refused[2] = decision.phase
             return
-        decide(tally, decision)
-        arm, slot = decision.arm, (t - 1) % room
-        late.arms[slot] = arm
-        first = environment.starts[arm]
-        for place in range(first, environment.starts[arm + 1]):
-            component = environment.shown[place]
-            tally.pending[component] += 1
-            mean = environment.means[component]
-            late.values[slot, place - first] = environment.family.sample(mean, noise)
-        note(course, tally, t, environment.gaps[arm])
+        play_late(environment, tally, course, late, decision, t, noise)

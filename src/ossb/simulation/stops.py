@@ -13,8 +13,8 @@ from ossb.kernels import kernel
 from ossb.models.rivals import CHARGE, STATISTIC, rivals_for
 from ossb.records import can_compile
 from ossb.simulation.environment import Environment
-from ossb.simulation.trial import Course, Late, is_possible, note, tell
-from ossb.tally import Tally, decide, impute_pending, restore_pending
+from ossb.simulation.trial import Course, Late, is_possible, play_late, tell_known
+from ossb.tally import Tally, impute_pending, restore_pending
 
 
 class Ending(NamedTuple):
@@ -150,32 +150,18 @@ def run_until(
     As ``run_late_trial``; the verdict is looked at whenever something was told, before the next
     decision.
     """
-    room = late.arms.shape[0]
     for t in range(start, stop):
-        if (t - 1) % batch == 0:
-            told = course.marks[1]
-            while course.marks[1] + 1 + delay < t:
-                tell(environment, tally, late, course.marks[1] % room)
-                course.marks[1] += 1
-            if course.marks[1] > told and is_decided(rivals, tally, ending):
-                ending.found[0] = t - 1
-                return
+        told = tell_known(environment, tally, course, late, batch, delay, t)
+        if told and is_decided(rivals, tally, ending):
+            ending.found[0] = t - 1
+            return
         lent = impute_pending(tally)
         decision = policy.select(tally, memory, rng)
         if lent:
             restore_pending(tally)
         if not is_possible(course, tally, decision, t):
             return
-        decide(tally, decision)
-        arm, slot = decision.arm, (t - 1) % room
-        late.arms[slot] = arm
-        first = environment.starts[arm]
-        for place in range(first, environment.starts[arm + 1]):
-            component = environment.shown[place]
-            tally.pending[component] += 1
-            mean = environment.means[component]
-            late.values[slot, place - first] = environment.family.sample(mean, noise)
-        note(course, tally, t, environment.gaps[arm])
+        play_late(environment, tally, course, late, decision, t, noise)
 
 
 @kernel

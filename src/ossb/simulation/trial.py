@@ -84,28 +84,15 @@ def run_late_trial(
     What round u shows is known ``delay`` rounds later, and told at the start of the next batch
     of ``batch`` rounds.  The draws are those of ``run_trial``, round by round.
     """
-    room = late.arms.shape[0]
     for t in range(start, stop):
-        if (t - 1) % batch == 0:
-            while course.marks[1] + 1 + delay < t:
-                tell(environment, tally, late, course.marks[1] % room)
-                course.marks[1] += 1
+        tell_known(environment, tally, course, late, batch, delay, t)
         lent = impute_pending(tally)
         decision = policy.select(tally, memory, rng)
         if lent:
             restore_pending(tally)
         if not is_possible(course, tally, decision, t):
             return
-        decide(tally, decision)
-        arm, slot = decision.arm, (t - 1) % room
-        late.arms[slot] = arm
-        first = environment.starts[arm]
-        for place in range(first, environment.starts[arm + 1]):
-            component = environment.shown[place]
-            tally.pending[component] += 1
-            mean = environment.means[component]
-            late.values[slot, place - first] = environment.family.sample(mean, noise)
-        note(course, tally, t, environment.gaps[arm])
+        play_late(environment, tally, course, late, decision, t, noise)
 
 
 @kernel
@@ -121,6 +108,48 @@ def is_possible(course: Course, tally: Tally, decision: Decision, t: int) -> boo
     course.refused[1] = arm
     course.refused[2] = phase
     return False
+
+
+@kernel
+def tell_known(
+    environment: Environment,
+    tally: Tally,
+    course: Course,
+    late: Late,
+    batch: int,
+    delay: int,
+    t: int,
+) -> bool:
+    """Tell what is known by now, where a batch begins; whether there was anything."""
+    told, known = course.marks[1], t - 1 - delay
+    if (t - 1) % batch == 0:
+        while course.marks[1] < known:
+            tell(environment, tally, late, course.marks[1] % late.arms.shape[0])
+            course.marks[1] += 1
+    return course.marks[1] > told
+
+
+@kernel
+def play_late(
+    environment: Environment,
+    tally: Tally,
+    course: Course,
+    late: Late,
+    decision: Decision,
+    t: int,
+    noise: Generator,
+) -> None:
+    """Play a round of which nothing is told yet."""
+    decide(tally, decision)
+    arm, slot = decision.arm, (t - 1) % late.arms.shape[0]
+    late.arms[slot] = arm
+    first = environment.starts[arm]
+    for place in range(first, environment.starts[arm + 1]):
+        component = environment.shown[place]
+        tally.pending[component] += 1
+        mean = environment.means[component]
+        late.values[slot, place - first] = environment.family.sample(mean, noise)
+    note(course, tally, t, environment.gaps[arm])
 
 
 @kernel
