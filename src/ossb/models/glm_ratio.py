@@ -20,15 +20,18 @@ LONGEST_STEP = 1.0  # in the index of any arm seen: b‴ ≤ b″, so that no st
 SETTLED_STEP = 1e-6
 SURE = 10.0  # an approximation so many times the level is not checked
 UNSEEN = 1e-12  # ridge relative to the mean eigenvalue: what no arm shows costs nothing
-# rows of Scratch.vectors
-DELTA, FALL, ACROSS, LIFTED, LEADING, LIFTED_LEADING = range(6)
 
 
 class Scratch(NamedTuple):
     """Work arrays; nothing in them outlives a call."""
 
     shifts: np.ndarray  # float64 (n_arms,): h
-    vectors: np.ndarray  # float64 (6, d)
+    delta: np.ndarray  # float64 (d,): δ
+    fall: np.ndarray  # float64 (d,): the gradient at δ, then a step
+    across: np.ndarray  # float64 (d,): x_j − x_b, as ``lifted`` solved for in the second derivative
+    lifted: np.ndarray
+    leading: np.ndarray  # float64 (d,): x_b, and the same solved for
+    lifted_leading: np.ndarray
     factor: np.ndarray  # float64 (d, d)
     walds: np.ndarray  # float64 (2, n_arms): the quadratic approximations of the two ratios
 
@@ -39,12 +42,10 @@ class Scratch(NamedTuple):
 
 
 def new_scratch(dimension: int, n_arms: int) -> Scratch:
-    return Scratch(
-        np.zeros(n_arms),
-        np.zeros((6, dimension)),
-        np.zeros((dimension, dimension)),
-        np.zeros((2, n_arms)),
-    )
+    delta, fall, across, lifted, leading, lifted_leading = np.zeros((6, dimension))
+    factor, walds = np.zeros((dimension, dimension)), np.zeros((2, n_arms))
+    shifts = np.zeros(n_arms)
+    return Scratch(shifts, delta, fall, across, lifted, leading, lifted_leading, factor, walds)
 
 
 @kernel
@@ -73,11 +74,13 @@ def dot(first: np.ndarray, second: np.ndarray) -> float:
 def look_around(
     link: int, features: np.ndarray, indices: np.ndarray, tally: Tally, space: Scratch
 ) -> bool:
-    """The factor of the second derivative at δ, and the gradient in FALL; False if singular."""
+    """The factor of the second derivative at δ, and the gradient added to ``fall``.
+
+    False where it is singular.
+    """
     d, factor = features.shape[0], space.factor
-    delta, fall = space.vectors[DELTA], space.vectors[FALL]
+    delta, fall = space.delta, space.fall
     for i in range(d):
-        fall[i] = 0.0
         for k in range(d):
             factor[i, k] = 0.0
     for x in range(features.shape[1]):
@@ -114,15 +117,17 @@ def exact_ratio(
     space: Scratch,
 ) -> float:
     """The ratio against an arm; ``known``: with the leader's index as estimated."""
-    d, vectors, factor = features.shape[0], space.vectors, space.factor
-    delta, fall, across, lifted = vectors[DELTA], vectors[FALL], vectors[ACROSS], vectors[LIFTED]
-    leading, lifted_leading = vectors[LEADING], vectors[LIFTED_LEADING]
+    d, factor = features.shape[0], space.factor
+    delta, fall, across, lifted = space.delta, space.fall, space.across, space.lifted
+    leading, lifted_leading = space.leading, space.lifted_leading
     for i in range(d):
         delta[i] = 0.0
         across[i] = features[i, arm] - features[i, leader]
         leading[i] = features[i, leader]
     needed = indices[leader] - indices[arm]
     for _ in range(STEPS):
+        for i in range(d):
+            fall[i] = 0.0
         if not look_around(link, features, indices, tally, space):
             return 0.0
         for i in range(d):
@@ -148,25 +153,39 @@ def exact_ratio(
             second = (astray * length - missing * mixed) / free
         else:
             first = missing / length
-        longest = 0.0
         for i in range(d):
             fall[i] = first * lifted[i] + second * lifted_leading[i] - fall[i]
-        for x in range(features.shape[1]):
-            if tally.counts[x] > 0:
-                shift = 0.0
-                for i in range(d):
-                    shift += fall[i] * features[i, x]
-                longest = max(longest, abs(shift))
-        share = LONGEST_STEP / longest if longest > LONGEST_STEP else 1.0
-        for i in range(d):
-            delta[i] += share * fall[i]
-        if longest <= SETTLED_STEP:
+        if take_step(features, tally, space) <= SETTLED_STEP:
             break
+    return loss_at(link, features, indices, tally, delta)
+
+
+@kernel
+def take_step(features: np.ndarray, tally: Tally, space: Scratch) -> float:
+    """Add ``fall``, or a part if it is too long, to δ; returns its longest change of an index."""
+    longest = 0.0
+    for x in range(features.shape[1]):
+        if tally.counts[x] > 0:
+            shift = 0.0
+            for i in range(space.fall.shape[0]):
+                shift += space.fall[i] * features[i, x]
+            longest = max(longest, abs(shift))
+    share = LONGEST_STEP / longest if longest > LONGEST_STEP else 1.0
+    for i in range(space.fall.shape[0]):
+        space.delta[i] += share * space.fall[i]
+    return longest
+
+
+@kernel
+def loss_at(
+    link: int, features: np.ndarray, indices: np.ndarray, tally: Tally, delta: np.ndarray
+) -> float:
+    """Σ n_x d(û_x, h_x) at a change δ of the parameter."""
     total = 0.0
     for x in range(features.shape[1]):
         if tally.counts[x] > 0:
             shift = 0.0
-            for i in range(d):
+            for i in range(delta.shape[0]):
                 shift += delta[i] * features[i, x]
             total += tally.counts[x] * divergence(link, indices[x], shift)
     return total

@@ -18,32 +18,36 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.information.links import LOGISTIC, change, curvature, divergence
+from ossb.graves_lai.information.links import LOGISTIC
 from ossb.kernels import kernel
 from ossb.models.base import Model
 from ossb.models.glm import FACTOR, GRAM, INVERSE, GlmLook, GlmModel
-from ossb.models.glm_ratio import LONGEST_STEP, SETTLED_STEP, dot, solve_factored
+from ossb.models.glm_ratio import (
+    SETTLED_STEP,
+    dot,
+    look_around,
+    loss_at,
+    solve_factored,
+    take_step,
+)
 from ossb.models.least_squares import quadratic_form
 from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Contest, least_ruled_out
 from ossb.models.rivals.linear import along, image_of, log_volume
 from ossb.models.spanning import first_look
-from ossb.numerics.dense import cholesky
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 
 STEPS = 60
-DELTA, FALL, ACROSS, LIFTED, BENT, IMAGE = 0, 1, 2, 3, 4, 5  # rows of GlmSpace.line
-RIDGE = 1e-12
 TINY = 1e-300
 
 
 class GlmSpace(NamedTuple):
-    """The model's memory, and work."""
+    """The model's memory, and work arrays beside its own."""
 
     look: GlmLook
-    line: np.ndarray  # float64 (6, d)
-    arm: np.ndarray  # float64 (2, n_arms)
-    square: np.ndarray  # float64 (d, d)
+    image: np.ndarray  # float64 (d,): W x_b
+    products: np.ndarray  # float64 (n_arms,): xᵀWx_b
+    pull: np.ndarray  # float64 (d,): the slope of ln L at the estimate
 
 
 @kernel
@@ -85,7 +89,7 @@ class GlmRivals(NamedTuple):
 
     def start(self) -> Contest:
         d, n = self.glm.features.shape
-        space = GlmSpace(self.glm.start(), np.zeros((6, d)), np.zeros((2, n)), np.zeros((d, d)))
+        space = GlmSpace(self.glm.start(), np.zeros(d), np.zeros(n), np.zeros(d))
         return Contest(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space)
 
     def unseen(self, tally: Tally) -> int:
@@ -101,12 +105,12 @@ class GlmRivals(NamedTuple):
         for x in range(memory.rewards.shape[0]):
             memory.rewards[x] = look.rewards[x]
             memory.masses[x] = 1.0 / max(look.bends[x] * look.leverage[x], TINY)
-        image, features = memory.space.line[IMAGE], self.glm.features
+        image, features = memory.space.image, self.glm.features
         image_of(look.squares[INVERSE], features, leader, image)
-        along(features, image, memory.space.arm[0])
+        along(features, image, memory.space.products)
         top, own, sign = look.indices[leader], look.leverage[leader], self.glm.sign
         for x in range(memory.rewards.shape[0]):
-            spread = look.leverage[x] + own - 2.0 * memory.space.arm[0, x]
+            spread = look.leverage[x] + own - 2.0 * memory.space.products[x]
             gap = max(sign * (top - look.indices[x]), 0.0)
             memory.ratios[x] = 0.5 * gap * gap / spread if spread > 0.0 else math.inf
         memory.ratios[leader] = math.inf
@@ -133,7 +137,7 @@ class GlmRivals(NamedTuple):
         look, features, news = memory.space.look, self.glm.features, memory.news
         self.glm.add_up(tally, True, look)  # what is on its way will tell its part
         self.glm.invert(0.0, 1.0, look)
-        inverse, across = look.squares[INVERSE], memory.space.line[ACROSS]
+        inverse, across = look.squares[INVERSE], look.space.across
         for i in range(across.shape[0]):
             across[i] = 0.0
             for k in range(across.shape[0]):
@@ -184,69 +188,33 @@ class GlmRivals(NamedTuple):
 
     def least_rise(self, arm: int, leader: int, tally: Tally, memory: Contest) -> float:
         """The least ln L(φ̂) − ln L(φ) where an arm is as good as the leader; 0 if not found."""
-        space, features, link = memory.space, self.glm.features, self.glm.observed_link
-        look, factor, d = space.look, space.square, self.prior.shape[0]
-        delta, fall, across = space.line[DELTA], space.line[FALL], space.line[ACROSS]
-        lifted, bent = space.line[LIFTED], space.line[BENT]
+        look, pull, d = memory.space.look, memory.space.pull, self.prior.shape[0]
+        features, link, space = self.glm.features, self.glm.observed_link, look.space
+        delta, fall, across, lifted = space.delta, space.fall, space.across, space.lifted
         for i in range(d):
             delta[i] = 0.0
             across[i] = features[i, arm] - features[i, leader]
-            bent[i] = 0.0  # the slope of ln L at the estimate, which the prior holds off its top
+            pull[i] = 0.0  # not 0: the prior holds the estimate off the top of ln L
             for k in range(d):
-                bent[i] += self.prior[i, k] * look.phi[k]
+                pull[i] += self.prior[i, k] * look.phi[k]
         needed, settled, pushed = look.indices[leader] - look.indices[arm], False, 0.0
         for _ in range(STEPS):
             for i in range(d):
-                fall[i] = -bent[i]
+                fall[i] = -pull[i]
                 lifted[i] = across[i]
-                for k in range(d):
-                    factor[i, k] = 0.0
-            for x in range(features.shape[1]):
-                if tally.counts[x] > 0:
-                    shift = 0.0
-                    for i in range(d):
-                        shift += delta[i] * features[i, x]
-                    pull = tally.counts[x] * change(link, look.indices[x], shift)
-                    bend = tally.counts[x] * curvature(link, look.indices[x], shift)
-                    for i in range(d):
-                        fall[i] += pull * features[i, x]
-                        for k in range(i, d):
-                            factor[i, k] += bend * features[i, x] * features[k, x]
-            trace = 0.0
-            for i in range(d):
-                trace += factor[i, i]
-            for i in range(d):
-                factor[i, i] += RIDGE * trace / d
-            if not (trace > 0.0 and cholesky(factor, d)):
+            if not look_around(link, features, look.indices, tally, space):
                 return 0.0
-            solve_factored(factor, fall)
-            solve_factored(factor, lifted)
+            solve_factored(space.factor, fall)
+            solve_factored(space.factor, lifted)
             length = dot(across, lifted)
             if not length > 0.0:
                 return 0.0
             pushed = (needed - dot(across, delta) + dot(across, fall)) / length
-            longest = 0.0
             for i in range(d):
                 fall[i] = pushed * lifted[i] - fall[i]
-            for x in range(features.shape[1]):
-                if tally.counts[x] > 0:
-                    shift = 0.0
-                    for i in range(d):
-                        shift += fall[i] * features[i, x]
-                    longest = max(longest, abs(shift))
-            share = LONGEST_STEP / longest if longest > LONGEST_STEP else 1.0
-            for i in range(d):
-                delta[i] += share * fall[i]
-            if longest <= SETTLED_STEP:
+            if take_step(features, tally, space) <= SETTLED_STEP:
                 settled = True
                 break
         if not settled or not pushed * needed > 0.0:
             return 0.0
-        total = 0.0
-        for x in range(features.shape[1]):
-            if tally.counts[x] > 0:
-                shift = 0.0
-                for i in range(d):
-                    shift += delta[i] * features[i, x]
-                total += tally.counts[x] * divergence(link, look.indices[x], shift)
-        return total - dot(bent, delta)
+        return loss_at(link, features, look.indices, tally, delta) - dot(pull, delta)
