@@ -6,6 +6,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # One thread per process: the kernels are small, and timings are of one core.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
+# A file's tests need the same kernels: in one process these are compiled once.
+SHARED := -n 2 --dist loadfile
 
 .PHONY: help install test quick boundscheck check coverage uncovered figure bench reliability regret docs gallery picture release-check clean
 
@@ -39,14 +41,14 @@ check: install
 	$(BIN)/lint-imports
 
 test: check
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest $(SHARED)
 
 quick: install
 	$(BIN)/python tools/quick.py $(if $(SECONDS_FOR_TESTS),--seconds $(SECONDS_FOR_TESTS))
 
 # Compiled code reads and writes where an index points, right or wrong; so compiled it raises.
 boundscheck: install
-	OSSB_BOUNDSCHECK=1 $(BIN)/pytest -n 2 tests/families tests/graves_lai tests/models tests/policies \
+	OSSB_BOUNDSCHECK=1 $(BIN)/pytest $(SHARED) tests/families tests/graves_lai tests/models tests/policies \
 		tests/simulation tests/structures tests/experiments tests/campaigns/test_trajectory.py \
 		tests/campaigns/test_wrong_decisions.py tests/test_kernels.py tests/test_records.py
 
@@ -54,12 +56,12 @@ COVERING := tests/graves_lai tests/structures tests/models tests/test_golden.py 
 
 # Solvers and structures through the interpreted path: compiled code leaves no trace.
 coverage: install
-	$(BIN)/pytest -n 2 -q $(COVERING) --cov=ossb.graves_lai --cov=ossb.structures \
+	$(BIN)/pytest $(SHARED) -q $(COVERING) --cov=ossb.graves_lai --cov=ossb.structures \
 		--cov-report=term:skip-covered --cov-fail-under=95
 
 # All other tests: with `make check` and `make coverage` this is `make test`, and no test runs twice.
 uncovered: install
-	$(BIN)/pytest -n 2 $(addprefix --ignore=,$(COVERING))
+	$(BIN)/pytest $(SHARED) $(addprefix --ignore=,$(COVERING))
 
 figure: install
 	$(BIN)/ossb run figure1

@@ -116,15 +116,7 @@ def test_minimising_mirrors_the_duels():
         assert memories[0].rewards == pytest.approx(memories[1].rewards, abs=1e-12)
 
 
-def test_simulations_agree_and_exploit_the_winner():
-    results = [
-        simulate(INSTANCE, ["hgl", "ossb", "ossb-paper"], 300, 3, compiled=compiled)
-        for compiled in (True, False)
-    ]
-    for compiled, plain in zip(*(result.policies for result in results), strict=True):
-        assert compiled.curves.tobytes() == plain.curves.tobytes()
-        assert compiled.plays.tolist() == plain.plays.tolist()
-        assert compiled.phases.tolist() == plain.phases.tolist()
+def test_simulations_exploit_the_winner():
     long = simulate(INSTANCE, ["hgl"], 4000, 40, seed=5)
     assert int(np.argmax(long["hgl"].plays)) == INSTANCE.position((0, 0))
     assert np.median(long["hgl"].regret) < long.bound.value * math.log(4000)

@@ -47,16 +47,6 @@ def test_bare_means_are_almost_surely_no_parameter():
     assert out[1] > 0
 
 
-@pytest.mark.parametrize("name", ["hgl", "ossb", "ossb-paper"])
-def test_interpreted_and_compiled_trials_are_identical(name):
-    ways = [
-        simulate(two(0, observation="gaussian"), [name], 300, 2, seed=5, compiled=compiled)
-        for compiled in (False, True)
-    ]
-    np.testing.assert_array_equal(ways[0].policies[0].curves, ways[1].policies[0].curves)
-    np.testing.assert_array_equal(ways[0].policies[0].plays, ways[1].policies[0].plays)
-
-
 @pytest.mark.parametrize("name", ["hgl", "ossb"])
 @pytest.mark.parametrize("truth", [0, 1])
 def test_two_hypotheses_are_told_apart_in_every_run(name, truth):

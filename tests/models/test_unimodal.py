@@ -258,18 +258,6 @@ def test_a_leader_that_one_more_play_may_unseat_is_not_held():
     assert model.project(tally, memory) == model.project(tally, model.start()) == 2
 
 
-@pytest.mark.parametrize("timing", [{"delay": 20}, {"batch": 20}])
-@pytest.mark.parametrize("observation", ["bernoulli", "gaussian"])
-@pytest.mark.parametrize("name", ["ossb", "ossb:sweep=false"])
-def test_observations_may_be_late(name, observation, timing):
-    instance = Unimodal(theta=[0.1, 0.4, 0.9, 0.6], observation=observation)
-    ways = [
-        simulate(instance, name, 300, 2, seed=5, compiled=compiled, **timing).policies[0]
-        for compiled in (False, True)
-    ]
-    np.testing.assert_array_equal(ways[0].curves, ways[1].curves)
-
-
 def test_a_campaign_decides_before_it_is_told_anything():
     instance = {"structure": "unimodal", "n_arms": 3, "observation": "gaussian", "sigma": 1.0}
     campaign = Campaign.open("memory://", "late", instance=instance, policy="ossb", seed=1)
