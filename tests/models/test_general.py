@@ -59,7 +59,7 @@ def test_without_structure_ratios_are_those_of_independent_arms(observation, fam
 
 def test_gains_are_near_those_of_independent_arms():
     tally = told([0.1, 0.4, 0.9], [40, 60, 200])
-    general = free_polytope("gaussian", [0.1, 0.4, 0.9]).model()
+    general = free_polytope("gaussian", [0.1, 0.4, 0.9]).weighing()
     memory = general.start()
     general.weigh(tally, memory)
     classical = ClassicalModel(Gaussian(), 3, 3, 0.0, 0.0)
@@ -111,7 +111,7 @@ def test_gains_are_those_of_the_rule_as_written(seed):
     theta, sigma = np.array([0.2, 0.6, 0.8, 0.7, 0.3]), 0.7
     counts = rng.integers(3, 40, 5)
     means = theta + sigma * rng.normal(size=5) / np.sqrt(counts)
-    model = Polytope(A=CONCAVE, b=[0.0] * 3, theta=theta, sigma=sigma).model()
+    model = Polytope(A=CONCAVE, b=[0.0] * 3, theta=theta, sigma=sigma).weighing()
     memory = model.start()
     leader, nu, gain = literal_gains(means, counts.astype(float), sigma)
     assert model.weigh(told(means, counts), memory) == leader

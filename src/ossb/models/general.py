@@ -19,14 +19,13 @@ from ossb.errors import CertificationError
 from ossb.graves_lai.generic.divergence import Divergence
 from ossb.graves_lai.generic.piece import Piece
 from ossb.graves_lai.generic.tracked_rates import LONGEST, RateTracker, TrackedSolve
-from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
-from ossb.models.improvement import DECIDED, improvement
+from ossb.models.base import SETTLED, WEAKEST
+from ossb.models.pieces import showing_all
 from ossb.models.region_programs import Proofs, RegionPrograms
 from ossb.tally import Tally
 
 KNOWN = 1e9  # weight of what the leader shows where it counts as known
 EXACT = 1e-12  # rounding of a parameter's means
-LEAST_SHARE = 1e-24  # of a variance, that a difference has at least
 DUST = 1e-100  # a rate this small is a solver's zero
 
 
@@ -79,8 +78,6 @@ class GeneralModel:
         Component means are means λ.
     incidence
         1 where an arm (row) shows a component (column).
-    variance
-        Variance of a component at a mean.
     """
 
     def __init__(
@@ -89,19 +86,18 @@ class GeneralModel:
         means: np.ndarray,
         incidence: np.ndarray,
         pieces: Sequence[Piece],
-        variance: Any,
         follower: Any,
     ) -> None:
         self.n_arms, self.n_components = (int(n) for n in incidence.shape)
         self._divergence, self._means, self._incidence = divergence, means, incidence
-        self._pieces, self._variance = tuple(pieces), variance
+        self._pieces = tuple(pieces)
         self._follow = follower
         self._followers: dict[float, RateTracker] = {}
         self._solutions = SolutionCache()
         whole = np.linalg.matrix_rank(means) == means.shape[1]
         self._inverse = np.linalg.pinv(means) if whole else None
         self.programs = RegionPrograms(divergence, means, pieces)
-        self._set = _showing_all(incidence)
+        self._set = showing_all(incidence)
 
     def start(self) -> GeneralMemory:
         return GeneralMemory(
@@ -183,41 +179,6 @@ class GeneralModel:
         inside = float(self.programs.losses(means, weights, memory.estimate[None])[0])
         settled = self._ratio(leader, level, means, weights, inside, memory, 1)
         memory.numbers[SETTLED] = settled
-
-    def weigh(self, tally: Tally, memory: GeneralMemory) -> int:
-        counts = (tally.counts + tally.pending).astype(np.float64)
-        least = self._project(tally.means, tally.counts.astype(np.float64), memory)
-        leader = int(np.argmax(memory.rewards))
-        memory.gain[:] = 0.0
-        spread = np.array([self._variance(float(m)) for m in memory.estimate])
-        seen = self._means * np.sqrt(counts / spread)[:, None]
-        inverse = np.linalg.pinv(seen.T @ seen, rcond=1e-12, hermitian=True)
-        floor = LEAST_SHARE * spread.max(initial=0.0)
-        chances, improvements, largest = 0.0, 0.0, 0.0
-        for arm, value, components in self.programs.alternatives(
-            leader, tally.means, tally.counts.astype(np.float64)
-        ):
-            glr = max(value - least, 0.0)
-            if glr > DECIDED:
-                continue
-            rewards = self._pieces[int(memory.home[0])].rewards
-            row = rewards[arm] - rewards[leader]
-            pull = self._means @ (inverse @ row)
-            deviation = math.sqrt(max(float(row @ inverse @ row), floor))
-            gap = float(memory.rewards[leader] - memory.rewards[arm])
-            part = improvement(glr, gap, deviation, 1.0)
-            each = self._divergence.value(memory.estimate, components)
-            spent = float(counts @ np.where(counts > 0, each, 0.0))
-            if part.tie or not 0.0 < spent < math.inf:
-                each, spent = pull * pull / spread, deviation * deviation
-            chances += part.chance
-            improvements += part.expected
-            largest = max(largest, part.expected)
-            once = counts / (1.0 + counts)
-            memory.gain[:] += part.factor * (self._incidence @ (each * once)) / spent
-        memory.numbers[NU] = 1.0 / (1.0 + chances)
-        memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
-        return leader
 
     # inside
 
@@ -327,14 +288,3 @@ def _bytes_of(means: np.ndarray, counts: np.ndarray, memory: GeneralMemory) -> t
     """The data, and all of a memory that is an estimate from them."""
     parts = (means, counts, memory.estimate, memory.rewards, memory.parameter, memory.home)
     return tuple(part.tobytes() for part in parts)
-
-
-def _showing_all(incidence: np.ndarray) -> list[int]:
-    """A small set of arms that together show every component that any arm shows."""
-    missing = incidence.any(axis=0)
-    chosen: list[int] = []
-    while missing.any():
-        arm = int(np.argmax((incidence[:, missing] > 0).sum(axis=1)))
-        chosen.append(arm)
-        missing = missing & ~(incidence[arm] > 0)
-    return sorted(chosen)

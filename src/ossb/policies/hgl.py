@@ -179,7 +179,7 @@ def build(
         return hgl_in_contexts(instance, horizon_factor, front, cautious)
     if instance.n_arms is None:
         return implicit_hgl(instance, horizon_factor, front, cautious)
-    return Hgl(instance.model(), horizon_factor, front, cautious)
+    return Hgl(instance.weighing(), horizon_factor, front, cautious)
 
 
 def fits(instance: Any) -> str | None:

@@ -175,6 +175,10 @@ class Instance(Roster):
         """
         return self.model() if hasattr(self, "model") else None
 
+    def weighing(self) -> Any:
+        """The model that the default policy plays by."""
+        return self.model()  # type: ignore[attr-defined]
+
     @classmethod
     def solve_list(cls, instances: Sequence[Any], gap: float) -> list[Bound | None]:
         """Bounds of several instances at once, where that is quicker; None for one by one."""

@@ -25,6 +25,8 @@ from ossb.graves_lai.generic.separation import Separation
 from ossb.graves_lai.generic.tracked_rates import RateTracker
 from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
 from ossb.models.general import GeneralModel
+from ossb.models.pieces import pieces_of, showing_all
+from ossb.models.piecewise import PiecewiseModel
 from ossb.structures.base import Bound, Instance, clear_best
 
 POLICY_GAP = 1e-4  # to which policies have the program solved where they hold nothing
@@ -235,8 +237,22 @@ class Piecewise(Instance):
             self.mean_matrix(size),
             self.incidence,
             self.polytopes,
-            self.plain_family.positive_variance,
             lambda kappa: self.follow(kappa, min(kappa, POLICY_GAP) or POLICY_GAP),
+        )
+
+    def weighing(self) -> PiecewiseModel:
+        """The structure as the default policy sees it, compiled."""
+        divergence = divergence_of(self.plain_family)
+        size = self.polytopes[0].rewards.shape[1]
+        return PiecewiseModel(
+            self.plain_family,
+            divergence.kind,
+            divergence.precision,
+            self.incidence.shape[0],
+            self.incidence.shape[1],
+            self.incidence,
+            np.array(showing_all(self.incidence), np.int64),
+            pieces_of(self.polytopes, self.mean_matrix(size), *self.mean_space),
         )
 
     @cached_property
