@@ -15,8 +15,8 @@ from ossb import fields as read
 from ossb.errors import InputError
 from ossb.models.brought import Quadratic, Spread, gram
 from ossb.structures.lengths import check_lengths
+from ossb.structures.offers import OPEN_ROWS
 
-FEATURED = ("linear", "generalized_linear")
 MOST_ROWS = 10_000
 RECENT = 16  # asks whose rows say which contexts are to be expected,
 NUMBERS = 100_000  # and how many numbers these may hold
@@ -36,7 +36,7 @@ def number_of(arm: int) -> int:
 
 def has_features(instance: Any) -> bool:
     """Whether the arms of an instance are rows of features that share one parameter."""
-    return instance.kind in FEATURED and not hasattr(instance, "parts")
+    return OPEN_ROWS in instance.offers
 
 
 def read_rows(value: Any, instance: Any) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ossb.campaigns.brought import Brought
-from ossb.graves_lai.information.links import IDENTITY, LINKS
+from ossb.graves_lai.information.links import IDENTITY
 from ossb.models.brought import (
     EXACT,
     MORE,
@@ -24,8 +24,7 @@ EARLY = 64.0  # the scale of the prior under which early rows are looked at
 
 def observed_link(instance: Any) -> int:
     """The link of what plays show."""
-    linear = instance.kind == "linear" or instance.observes == "index"
-    return IDENTITY if linear else LINKS.index(instance.link)
+    return int(instance.links[1])
 
 
 def evidence_of(instance: Any, brought: Brought, tally: Tally) -> Evidence:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 
 from ossb.errors import InputError
-from ossb.graves_lai.information.links import IDENTITY, LINKS
+from ossb.graves_lai.information.links import IDENTITY
 from ossb.models.brought import (
     Evidence,
     Posterior,
@@ -24,7 +24,8 @@ from ossb.models.brought import (
     slope_of,
 )
 from ossb.policies import POLICIES
-from ossb.policies.hgl import foresight
+from ossb.policies.base import refusal
+from ossb.policies.hgl import settings
 from ossb.tally import EXPLOIT, EXPLORE, Decision
 
 FAR = 38.0  # standard deviations beyond which nothing is to be gained
@@ -65,13 +66,12 @@ class Offer(NamedTuple):
     def rewards(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """What rows are worth under a parameter, in units of the user's, more being better."""
         index = rows @ theta * self.scale
-        link = LINKS.index(self.instance.link) if _is_glm(self.instance) else IDENTITY
-        return np.asarray(self.instance.sign * mean_of(link, index))
+        return np.asarray(self.instance.sign * mean_of(self.instance.links[0], index))
 
     def slopes(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """By how much these change with the index."""
-        link = LINKS.index(self.instance.link) if _is_glm(self.instance) else IDENTITY
-        return self.instance.sign * self.scale * slope_of(link, rows @ theta * self.scale)
+        found = slope_of(self.instance.links[0], rows @ theta * self.scale)
+        return np.asarray(self.instance.sign * self.scale * found)
 
     def on_its_way(self) -> np.ndarray:
         """The precision of what is on its way, once it is told."""
@@ -106,11 +106,7 @@ def refuse_rows(name: str, instance: Any) -> None:
 
 def plays_rows(name: str, instance: Any) -> bool:
     """Whether a policy decides on rows that asks bring."""
-    return name in RULES and (name not in LEAST_SQUARES or instance.kind == "linear")
-
-
-def _is_glm(instance: Any) -> bool:
-    return bool(instance.kind == "generalized_linear")
+    return name in RULES and refusal(POLICIES[name], instance) is None
 
 
 def _widths(rows: np.ndarray, inverse: np.ndarray) -> np.ndarray:
@@ -175,11 +171,7 @@ class Wanted(NamedTuple):
 
 
 def hgl(parameters: Mapping[str, Any], offer: Offer, rng: Generator) -> Decision:
-    factor, front = foresight(offer.instance)
-    cautious = bool(parameters["cautious"])  # by itself, arms that share features are not
-    factor = factor if parameters["horizon_factor"] is None else parameters["horizon_factor"]
-    front = front if parameters["front"] is None else parameters["front"]
-    front = 3.0 * front if cautious else front
+    factor, front, cautious = settings(offer.instance, **parameters)
     found = posterior(offer.evidence, offer.spread)
     inverse = np.linalg.inv(found.precision + offer.on_its_way())
     wanted = want(offer, found, inverse)
@@ -241,4 +233,3 @@ RULES: Mapping[str, Rule] = {
     "glm-ucb": glm_ucb,
     "greedy": greedy,
 }
-LEAST_SQUARES = ("linear-thompson", "lin-ucb", "oful")

@@ -160,9 +160,10 @@ def foresight(instance: Any) -> tuple[float, float]:
     return 2.0, 100.0 if ITEMS in instance.offers else 0.0
 
 
-def build(
+def settings(
     instance: Any, horizon_factor: float | None, front: float | None, cautious: bool | None
-) -> Hgl | HglInContexts | ImplicitHgl:
+) -> tuple[float, float, bool]:
+    """The parameters, those that were left to the policy filled in."""
     usual_factor, usual_front = foresight(instance)
     if horizon_factor is None:
         horizon_factor = usual_factor
@@ -174,7 +175,13 @@ def build(
         raise InputError("horizon_factor", "be positive", horizon_factor)
     if not 0 <= front < math.inf:
         raise InputError("front", "be non-negative", front)
-    front = 3.0 * front if cautious else front
+    return horizon_factor, 3.0 * front if cautious else front, cautious
+
+
+def build(
+    instance: Any, horizon_factor: float | None, front: float | None, cautious: bool | None
+) -> Hgl | HglInContexts | ImplicitHgl:
+    horizon_factor, front, cautious = settings(instance, horizon_factor, front, cautious)
     if instance.has_contexts:
         return hgl_in_contexts(instance, horizon_factor, front, cautious)
     if instance.n_arms is None:

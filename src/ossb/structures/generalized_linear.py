@@ -26,7 +26,7 @@ from ossb.models.glm import GlmModel, glm_model
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.lengths import check_lengths
 from ossb.structures.listed import ListedArms
-from ossb.structures.offers import LINKED_FEATURES, MODEL, OWN_COMPONENT
+from ossb.structures.offers import LINKED_FEATURES, MODEL, OPEN_ROWS, OWN_COMPONENT
 from ossb.structures.priced_glm import PricedGlm
 from ossb.structures.priced_linear import PricedLinear
 from ossb.structures.roster import FeatureRoster
@@ -78,7 +78,7 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
     """
 
     kind: ClassVar[str] = "generalized_linear"
-    offers: ClassVar[tuple[str, ...]] = (MODEL, OWN_COMPONENT, LINKED_FEATURES)
+    offers: ClassVar[tuple[str, ...]] = (MODEL, OWN_COMPONENT, LINKED_FEATURES, OPEN_ROWS)
     parameter: ClassVar[str] = "phi"
     observations: ClassVar[tuple[str, ...]] = ("gaussian", "bernoulli", "bounded", "poisson")
     reference: ClassVar[str] = "Filippi, Cappé, Garivier and Szepesvári (2010)"
@@ -135,6 +135,11 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
         from ossb.structures.contextual import kind_of  # which derives from this class
 
         return kind_of(cls, keys)
+
+    @property
+    def links(self) -> tuple[int, int]:
+        """The links of rewards, and of what plays show."""
+        return self._reward_link, self._observed_link
 
     @property
     def n_arms(self) -> int:

@@ -19,6 +19,7 @@ from ossb import garbage
 from ossb.errors import InputError
 from ossb.graves_lai.answers import Answer
 from ossb.graves_lai.cost import Cost
+from ossb.graves_lai.information.links import IDENTITY
 from ossb.graves_lai.linear import solve
 from ossb.graves_lai.linear.answer import LEFT, N_RATES, PROVED
 from ossb.graves_lai.linear.certificate import feasible_scale
@@ -30,7 +31,13 @@ from ossb.structures.answered_linear import AnsweredLinear
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.lengths import check_lengths
 from ossb.structures.listed import ListedArms
-from ossb.structures.offers import FEATURES, LINKED_FEATURES, MODEL, OWN_COMPONENT
+from ossb.structures.offers import (
+    FEATURES,
+    LINKED_FEATURES,
+    MODEL,
+    OPEN_ROWS,
+    OWN_COMPONENT,
+)
 from ossb.structures.priced_linear import PricedLinear
 from ossb.structures.roster import FeatureRoster
 
@@ -66,7 +73,13 @@ class Linear(FeatureRoster, ListedArms):
     """
 
     kind: ClassVar[str] = "linear"
-    offers: ClassVar[tuple[str, ...]] = (MODEL, OWN_COMPONENT, FEATURES, LINKED_FEATURES)
+    offers: ClassVar[tuple[str, ...]] = (
+        MODEL,
+        OWN_COMPONENT,
+        FEATURES,
+        LINKED_FEATURES,
+        OPEN_ROWS,
+    )
     parameter: ClassVar[str] = "phi"
     observations: ClassVar[tuple[str, ...]] = ("gaussian",)
     reference: ClassVar[str] = "Lattimore and Szepesvári (2017)"
@@ -95,6 +108,11 @@ class Linear(FeatureRoster, ListedArms):
         from ossb.structures.contextual import kind_of  # which derives from this class
 
         return kind_of(cls, keys)
+
+    @property
+    def links(self) -> tuple[int, int]:
+        """The links of rewards, and of what plays show: a mean is its index."""
+        return IDENTITY, IDENTITY
 
     @property
     def n_arms(self) -> int:

@@ -9,6 +9,7 @@ INDEPENDENT = "independent"  # arms that tell nothing of one another
 OWN_COMPONENT = "own component"  # arm x shows component x alone
 FEATURES = "features"  # means that are linear in the arms' features
 LINKED_FEATURES = "linked features"  # means that are a function of something linear in them
+OPEN_ROWS = "open rows"  # one parameter by which any rows of features can be told apart
 ITEMS = "items"  # arms that are sets of items
 LISTED_PARAMETERS = "listed parameters"  # finitely many parameters to choose from
 DUELS = "duels"  # arms that are pairs of items
