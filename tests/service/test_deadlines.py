@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ossb import deadlines
-from ossb.campaigns import Campaign, open_storage
+from ossb.campaigns import Campaign, open_storage, rehearsal
 from ossb.campaigns.player import Player
 from ossb.campaigns.snapshots import fingerprint
 from ossb.deadlines import OutOfTime, Stop
@@ -136,6 +136,18 @@ SLOW = {
     "instance": {"structure": "classical", "sigma": 1.0, "n_arms": 64, "observation": "gaussian"},
     "policy": "thompson",
 }
+
+
+def test_a_policy_that_is_nearly_too_slow_is_compiled_before_it_is_entered(monkeypatch):
+    trials, compiled = [0.7, 0.1], []
+    monkeypatch.setattr(rehearsal, "_trial", lambda *given: trials.pop(0))
+    monkeypatch.setattr(rehearsal, "_compile", lambda *given: not compiled.append(given))
+    rehearsal.refuse_slow(None, None, 1.0)
+    assert len(compiled) == 1
+    assert trials == []
+    trials = [0.3]
+    rehearsal.refuse_slow(None, None, 1.0)
+    assert len(compiled) == 1
 
 
 def test_a_campaign_whose_asks_take_too_long_is_refused(hurried, monkeypatch):

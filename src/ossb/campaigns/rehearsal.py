@@ -19,6 +19,7 @@ from ossb.errors import InputError, OssbError, OutOfTime, PolicyError
 
 ROUGH = 1e-2  # relative gap of rates that nobody sees
 JUDGED = 0.2  # of the time there is, that rates and stop may take: documents can do without them
+NEAR = 0.5  # of the time of an ask: on a busier machine what takes more would be late
 COMPILING = "the policy is slow here and is being compiled: try again, it goes on meanwhile"
 COMPILED = 16  # policies of which is known that a thread compiles them, or has
 HALVES = 4  # how often fewer arms are tried, to say how many would fit
@@ -54,11 +55,11 @@ def rehearse(created: Event, player: Player, seconds: float | None = None) -> No
 def refuse_slow(state: State, player: Player, seconds: float) -> None:
     """Refuse a policy that takes longer for a decision than an ask has.
 
-    Where it is too slow interpreted it is compiled first, aside: that may take longer than
-    there is time, and is done for whoever tries again.
+    Where it is too slow interpreted, or nearly so, it is compiled first, aside: that may take
+    longer than there is time, and is done for whoever tries again.
     """
     took = _trial(state, player, seconds)
-    if took > seconds and _compile(state, player):
+    if took > NEAR * seconds and _compile(state, player):
         took = _trial(state, player, seconds)
     if took <= seconds:
         return
