@@ -1,6 +1,10 @@
 """Words for people."""
 
-from ossb.words import counted, hint, hint_apart, spread
+import math
+
+import pytest
+
+from ossb.words import counted, hint, hint_apart, rounded, spread
 
 
 def test_one_is_not_several():
@@ -15,7 +19,7 @@ def test_one_trial_has_no_standard_error():
     assert spread(0.1234, 2) == "0.12"
     assert spread(0.0, 2) == "0"  # trials that do not differ
     assert spread(0.0, 1) == "–"
-    assert spread(1234.5, 9, ",.5g") == "1,234.5"
+    assert spread(1234.5, 9, 5) == "1,234.5"
 
 
 def test_the_nearest_name_or_none():
@@ -32,3 +36,23 @@ def test_a_hint_is_told_from_what_it_stands_after():
     assert hint_apart("hold no (did you mean that?)") == ("hold no", "did you mean that?")
     for text in ("", "be a number", "ask (did you mean 'x'?) twice"):
         assert hint_apart(text) == (text, "")
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "shown"),
+    [
+        (0.0, 4, "0"),
+        (0.04512, 2, "0.045"),
+        (57.264, 4, "57.26"),
+        (1312.4, 4, "1,312"),
+        (16882.0, 4, "16,880"),
+        (170.3, 2, "170"),
+        (99.96, 2, "100"),
+        (-1.0e8, 4, "-100,000,000"),
+        (3.2e12, 4, "3.2e+12"),
+        (math.inf, 4, "inf"),
+        (math.nan, 4, "nan"),
+    ],
+)
+def test_numbers_are_written_in_full(value, digits, shown):
+    assert rounded(value, digits) == shown

@@ -21,7 +21,7 @@ from ossb.experiments.definition import bundled, read
 from ossb.experiments.ledger import Ledger
 from ossb.experiments.results import Results
 from ossb.experiments.tables import Row, comparisons, rows, statement
-from ossb.words import counted
+from ossb.words import counted, rounded
 from regret_grid.grid import PREFIX
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -70,8 +70,8 @@ def table(found: list[Row], group: str) -> list[str]:
     ]
     for last in sorted((row for row in part if row.t == times[-1]), key=lambda row: row.mean):
         at = {row.t: row for row in part if row.policy == last.policy}
-        cells = [f"{at[t].mean:.4g} ± {at[t].sem:.2g}" for t in times]
-        ends = f"{last.median:.4g} | {last.worst:.4g}"
+        cells = [f"{rounded(at[t].mean)} ± {rounded(at[t].sem, 2)}" for t in times]
+        ends = f"{rounded(last.median)} | {rounded(last.worst)}"
         lines.append(f"| `{last.policy}` | {' | '.join(cells)} | {ends} |")
     return lines
 
@@ -110,7 +110,7 @@ def _tail(part: list[Row]) -> list[str]:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    return f"{value:,.0f}" if value >= 1000 else rounded(value)
 
 
 def _spread(row: Row) -> float:
@@ -146,10 +146,10 @@ def tests_table(results: Results, group: str) -> list[str]:
     ]
     for row in (row for row in ends.stop_rows(results) if row.group == group):
         cells = [
-            f"{row.mean:,.0f} ± {row.sem:,.2g}",
+            f"{row.mean:,.0f} ± {rounded(row.sem, 2)}",
             *(f"{row.median:,.0f}", f"{row.p90:,.0f}"),
             *(f"{row.errors:.1%}", f"{row.unfinished:.1%}"),
-            f"{row.regret:.4g} ± {row.regret_sem:.2g}",
+            f"{rounded(row.regret)} ± {rounded(row.regret_sem, 2)}",
         ]
         lines.append(f"| `{row.policy}` | {' | '.join(cells)} |")
     return lines
@@ -229,14 +229,14 @@ def page(name: str, results: Results, text: str) -> str:
         "",
         f"![Regret of all policies against t and ln t, with C(θ) ln t]({name}.png)",
         "",
-        f"It took {seconds:,.0f} s of CPU time on one core, {1e6 * seconds / rounds:.2g} µs a "
-        "round, compilation not counted.",
+        f"It took {seconds:,.0f} s of CPU time on one core, "
+        f"{rounded(1e6 * seconds / rounds, 2)} µs a round, compilation not counted.",
         "",
     ]
     for group in results.groups:
         constant = results.constants[group]
         lines += [f"## {group}", "", finding(found, group), ""]
-        lines += [f"Mean of C(θ): {constant:.4g}.", ""]
+        lines += [f"Mean of C(θ): {rounded(constant)}.", ""]
         lines += [*table(found, group), "", _told_apart(statement(comparisons(results, group))), ""]
     lines += [
         "Mean regret ± its standard error; median and worst at the last time. Trials of all "

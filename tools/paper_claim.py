@@ -5,6 +5,7 @@ from typing import Any
 from ossb.experiments.results import Results
 from ossb.experiments.tables import Row, rows
 from ossb.figures.canvas import paper_style as style
+from ossb.words import rounded
 
 __all__ = ["drawn", "said", "style"]
 
@@ -27,7 +28,7 @@ def said(results: Results, claim: dict[str, Any], picture: str) -> str:
         for t in times:
             at = {row.policy: row for row in found if (row.group, row.t) == (group, t)}
             cells = [
-                f"{at[policy].mean:.0f} ± {at[policy].sem:.2g}"
+                f"{at[policy].mean:,.0f} ± {rounded(at[policy].sem, 2)}"
                 for policy in [*names, claim["beside"]]
             ]
             lines.append(f"| {group} | {t:,} | {' | '.join(cells)} |")

@@ -9,7 +9,7 @@ from ossb.experiments.ends import AnswerRow, StopRow, answer_rows, floors, stop_
 from ossb.experiments.results import Results
 from ossb.figures.canvas import paper_style
 from ossb.figures.experiment import draw_errors, draw_tests
-from ossb.words import counted, spread
+from ossb.words import counted, rounded, spread
 
 STOPS = ("policy", "mean", "± sem", "median", "90 %", "errors", "unfinished", "regret", "± sem")
 ANSWERS = ("policy", "rounds", "errors", "± sem", "simple regret", "± sem")
@@ -64,7 +64,7 @@ def _stop(row: StopRow) -> Sequence[str]:
         f"{row.p90:,.0f}",
         f"{row.errors:.2%}",
         f"{row.unfinished:.2%}",
-        f"{row.regret:,.4g}",
+        rounded(row.regret),
         spread(row.regret_sem, row.trials),
     )
 

@@ -1,6 +1,7 @@
 """Words for people: a number with its noun, an error, and the nearest right name."""
 
 import difflib
+import math
 from collections.abc import Iterable
 
 
@@ -9,9 +10,17 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
-def spread(value: float, trials: int, form: str = ".2g") -> str:
+def rounded(value: float, digits: int = 4) -> str:
+    """A number to so many digits, in full up to a billion: ``16,880`` and not ``1.688e+04``."""
+    power = int(f"{value:.{digits - 1}e}".partition("e")[2]) if math.isfinite(value) else 0
+    if digits <= power < 9:
+        return f"{round(value, digits - 1 - power):,.0f}"
+    return f"{value:,.{digits}g}"
+
+
+def spread(value: float, trials: int, digits: int = 2) -> str:
     """A standard error of the mean, or a dash where one trial cannot have one."""
-    return format(value, form) if trials > 1 else "–"
+    return rounded(value, digits) if trials > 1 else "–"
 
 
 def hint(word: object, known: Iterable[str]) -> str:

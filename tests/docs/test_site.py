@@ -38,6 +38,11 @@ def test_nothing_is_loaded_from_elsewhere(site):
         assert "@import" not in text
 
 
+def test_no_star_of_a_formula_is_taken_for_emphasis(site):
+    for page in site.rglob("*.html"):
+        assert not re.findall(r"<em>[\s,.;:)][^<]*</em>", page.read_text("utf-8")), page
+
+
 def test_the_reference_has_every_structure_policy_and_command(site):
     reference = {page.stem: page.read_text("utf-8") for page in (site / "reference").glob("*.html")}
     assert all(f"<code>{kind}</code>" in reference["structures"] for kind in STRUCTURES)

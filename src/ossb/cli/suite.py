@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ossb.cli.completing import policy_names
+from ossb.words import rounded
 
 if TYPE_CHECKING:
     from ossb.suite.definition import SuiteInstance
@@ -98,8 +99,9 @@ def show(
     typer.echo(f"{one.name}: {one.half}, {one.instance.kind}, {one.horizon:,} rounds")
     for policy, digest, entry in entries:
         typer.echo(
-            f"{policy:{width}}  {entry.mean:10.4g} ± {entry.sem:<8.2g}  95 % {entry.p95:<10.4g}"
-            f"  worst {entry.worst:<10.4g}  {entry.microseconds:8.3g} µs  {digest}"
+            f"{policy:{width}}  {rounded(entry.mean):>10} ± {rounded(entry.sem, 2):<8}"
+            f"  95 % {rounded(entry.p95):<10}  worst {rounded(entry.worst):<10}"
+            f"  {entry.microseconds:8.3g} µs  {digest}"
         )
 
 

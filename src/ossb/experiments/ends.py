@@ -15,7 +15,7 @@ from ossb.experiments.results import Results
 from ossb.experiments.statistics import standard_error
 from ossb.policies.own import own_parameters
 from ossb.simulation.result import least_of
-from ossb.words import counted, spread
+from ossb.words import counted, rounded, spread
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def stops_as_text(rows: Sequence[StopRow], until: float, known: str) -> str:
         lines.append(
             f"  {row.policy:{width}}  {row.mean:10,.0f} {spread(row.sem, row.trials):>8} "
             f"{row.median:10,.0f} {row.p90:10,.0f} {row.errors:8.2%} {row.unfinished:10.2%} "
-            f"{row.regret:9.4g}"
+            f"{rounded(row.regret):>9}"
         )
     return "\n".join(lines)
 
@@ -208,9 +208,9 @@ def floors(row: StopRow) -> str:
     """What no such test stays below, on average, after a comma; empty where that is not known."""
     said = ""
     if not math.isnan(row.least_rounds):
-        said += f", T* kl(δ, 1 − δ) = {row.least_rounds:,.4g}"
+        said += f", T* kl(δ, 1 − δ) = {rounded(row.least_rounds)}"
     if not math.isnan(row.least_regret):
-        said += f", C(θ) kl(δ, 1 − δ) = {row.least_regret:,.4g}"
+        said += f", C(θ) kl(δ, 1 − δ) = {rounded(row.least_regret)}"
     return said
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ossb.experiments.results import Results
 from ossb.experiments.statistics import Comparison, compare, slope, summary
-from ossb.words import counted, spread
+from ossb.words import counted, rounded, spread
 
 COLUMNS = (
     "group",
@@ -125,7 +125,7 @@ def as_text(found: list[Row]) -> str:
     for row in found:
         if (row.group, row.t) != place:
             place = (row.group, row.t)
-            floor = f", C(θ) = {row.bound_per_ln_t:.4g}, C(θ) ln t = {row.bound_at_t:.4g}"
+            floor = f", C(θ) = {rounded(row.bound_per_ln_t)}, C(θ) ln t = {rounded(row.bound_at_t)}"
             known = "" if math.isnan(row.bound_per_ln_t) else floor
             trials = counted(row.trials, "trial")
             lines += ["", f"{row.group}, t = {row.t:,}, {trials}{known}"]
@@ -134,8 +134,9 @@ def as_text(found: list[Row]) -> str:
                 f"{'p99':>9} {'worst':>9} {'slope':>8}"
             )
         lines.append(
-            f"  {row.policy:{width}}  {row.mean:9.4g} {spread(row.sem, row.trials):>8} "
-            f"{row.median:9.4g} {row.p99:9.4g} {row.worst:9.4g} {row.slope:8.3g}"
+            f"  {row.policy:{width}}  {rounded(row.mean):>9} {spread(row.sem, row.trials):>8} "
+            f"{rounded(row.median):>9} {rounded(row.p99):>9} {rounded(row.worst):>9} "
+            f"{rounded(row.slope, 3):>8}"
         )
     return "\n".join(lines).lstrip("\n")
 
@@ -168,14 +169,14 @@ def as_latex(found: list[Row]) -> str:
         policies = [row.policy for row in found if row.group == group and row.t == times[-1]]
         for policy in policies:
             values = [cells[group, policy, t] for t in times]
-            text = " & ".join(_with_error(row.mean, ".4g", row.sem, row.trials) for row in values)
+            text = " & ".join(_with_error(row.mean, 4, row.sem, row.trials) for row in values)
             last = values[-1]
-            angle = _with_error(last.slope, ".3g", last.slope_sem, last.trials)
+            angle = _with_error(last.slope, 3, last.slope_sem, last.trials)
             lines.append(f"{_escaped(policy)} & {text} & {angle} \\\\")
         constant = cells[group, policies[0], times[-1]].bound_per_ln_t
         if not math.isnan(constant):
-            floors = " & ".join(f"${constant * math.log(t):.4g}$" for t in times)
-            lines.append(rf"$C(\theta) \ln t$ & {floors} & ${constant:.3g}$ \\")
+            floors = " & ".join(f"${_digits(constant * math.log(t), 4)}$" for t in times)
+            lines.append(rf"$C(\theta) \ln t$ & {floors} & ${_digits(constant, 3)}$ \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
@@ -185,8 +186,14 @@ def _rounds(t: int) -> str:
     return f"10^{{{power}}}" if t == 10**power and power > 2 else f"{t:,}".replace(",", "{,}")
 
 
-def _with_error(value: float, form: str, sem: float, trials: int) -> str:
-    return f"${value:{form}} \\pm {spread(sem, trials)}$".replace(" –$", "$ --")
+def _digits(value: float, digits: int) -> str:
+    return rounded(value, digits).replace(",", "{,}")
+
+
+def _with_error(value: float, digits: int, sem: float, trials: int) -> str:
+    if trials == 1:
+        return f"${_digits(value, digits)} \\pm$ --"
+    return f"${_digits(value, digits)} \\pm {_digits(sem, 2)}$"
 
 
 def _escaped(text: str) -> str:

@@ -1,8 +1,8 @@
 """GLPG: OSSB with the Graves–Lai program solved by projected subgradients (Cuvelier, Combes and
 Gourdin, 2021, ALT), for Gaussian semi-bandits on arm sets that are never listed.
 
-With rates w of the items outside the leader x*, feasible and nearly optimal at the estimated
-means: play x* while N_i ≥ (1 + γ) w_i ln t for all of them; otherwise, with s rounds not exploited
+With rates w of the items outside the leader, feasible and nearly optimal at the estimated
+means: play it while N_i ≥ (1 + γ) w_i ln t for all of them; otherwise, with s rounds not exploited
 so far, an item of N_i ≤ ε s by the best arm that has it, if there is one; else, of the arms that
 make up the rates, one that has the item of least N_i / w_i.
 

@@ -20,7 +20,7 @@ from ossb.figures.canvas import PALETTE
 from ossb.files import replacing
 from ossb.graves_lai.bound import Bound
 from ossb.report_tests import tests_of
-from ossb.words import counted, spread
+from ossb.words import counted, rounded, spread
 
 PACKAGES = ("ossb", "numpy", "numba", "polars", "highspy")
 DIGITS = 5  # of what is drawn
@@ -146,8 +146,8 @@ def _overall(results: Results) -> str:
 def _cell(row: Row, column: str) -> str:
     value = getattr(row, column)
     if column in ("sem", "slope_sem"):
-        return spread(value, row.trials, ",.4g")
-    return html.escape(value) if isinstance(value, str) else f"{value:,.4g}"
+        return spread(value, row.trials, 4)
+    return html.escape(value) if isinstance(value, str) else rounded(value)
 
 
 def _instances(results: Results) -> str:

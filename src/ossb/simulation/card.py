@@ -23,7 +23,7 @@ def card(result: "SimulationResult") -> str:
         mean, median, most = (
             f"{number:.4g}" for number in (regret.mean(), np.median(regret), regret.max())
         )
-        rows.append((one.label, mean, spread(float(error), regret.size, ".4g"), median, most))
+        rows.append((one.label, mean, spread(float(error), regret.size, 4), median, most))
     name = f"{result.instance.name}: " if result.instance.name else ""
     caption = f"{name}{counted(result.trials, 'trial')} of {counted(result.horizon, 'round')}"
     if result.instance.noise is not None:

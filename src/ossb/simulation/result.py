@@ -10,7 +10,7 @@ from ossb.families.bernoulli import bernoulli_kl
 from ossb.graves_lai.answers import BEST, Answer
 from ossb.graves_lai.bound import Bound
 from ossb.tally import PHASES
-from ossb.words import hint, spread
+from ossb.words import hint, rounded, spread
 
 
 class Limit(NamedTuple):
@@ -177,7 +177,10 @@ class SimulationResult:
         if self.limit is not None:
             return "\n".join([*self._stops(self.limit, width), *self._noise()])
         lines = [f"{'policy':{width}}  {'mean':>10}  {'± sem':>8}  {'median':>10}  {'max':>10}"]
-        lines += [f"{a:{width}}  {b:10.4g}  {c:>8}  {d:10.4g}  {e:10.4g}" for a, b, c, d, e in rows]
+        lines += [
+            f"{a:{width}}  {rounded(b):>10}  {c:>8}  {rounded(d):>10}  {rounded(e):>10}"
+            for a, b, c, d, e in rows
+        ]
         if self.bound is not None:
             at = self.bound.value * np.log(self.horizon)
             lines.append(f"lower bound C(θ) ln T = {at:.6g}, asymptotically")
@@ -198,7 +201,7 @@ class SimulationResult:
             lines.append(
                 f"{result.label:{width}}  {found['mean']:10.6g}  {found['median']:10.6g}"
                 f"  {found['p90']:10.6g}  {found['errors']:10.2%}  {found['unfinished']:10.2%}"
-                f"  {float(result.regret.mean()):10.4g}"
+                f"  {rounded(float(result.regret.mean())):>10}"
             )
         known = limit.answer.until(limit.epsilon)
         lines.append(f"rounds until {known} with confidence {1 - limit.until:.6g}")

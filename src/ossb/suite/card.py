@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from ossb.suite.definition import Suite
 from ossb.suite.frozen import Frozen
 from ossb.suite.score import BESIDE, Contest, Entry, Half, Score
-from ossb.words import counted, spread
+from ossb.words import counted, rounded, spread
 
 ENTRY_HEADS = (
     "instance",
@@ -71,13 +71,13 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 def _cells(entry: Entry) -> tuple[str, ...]:
     return (
         entry.instance,
-        f"{entry.mean:.4g} ± {spread(entry.sem, entry.trials)}",
-        f"{entry.ratio:.3g}",
+        f"{rounded(entry.mean)} ± {spread(entry.sem, entry.trials)}",
+        rounded(entry.ratio, 3),
         entry.best,
         str(entry.place),
-        f"{entry.p95:.4g}",
-        f"{entry.worst:.4g}",
-        f"{entry.to_bound:.3g}",
+        rounded(entry.p95),
+        rounded(entry.worst),
+        rounded(entry.to_bound, 3),
         f"{entry.microseconds:.3g}",
     )
 
