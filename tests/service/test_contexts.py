@@ -83,3 +83,5 @@ def test_bad_rows_are_refused(http):
         assert answer.json()["error"]["field"].startswith("features")
     answer = http.post("/v1/campaigns/rows/contrasts", {"contrasts": {"a": [0, 0]}})
     assert answer.json()["error"]["field"] == "contrasts.a"
+    answer = http.post("/v1/campaigns/rows/contrasts", {"contrasts": {"a": [1, 0]}, "delta": None})
+    assert answer.json()["error"]["field"] == "delta"

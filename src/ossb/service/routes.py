@@ -232,10 +232,11 @@ async def retire_arm(call: Call) -> Response:
 async def contrasts(call: Call) -> Response:
     body = await call.json()
     strict.keys(body, ("contrasts",), ("delta",))
+    delta = number(body["delta"], "delta") if "delta" in body else None
 
     def judge() -> dict[str, Any]:
         campaign = call.service.registry.campaign(call.name)
-        found: dict[str, Any] = campaign.contrasts(body["contrasts"], body.get("delta"))
+        found: dict[str, Any] = campaign.contrasts(body["contrasts"], delta)
         return found
 
     return document({"contrasts": await call.work(judge)})
