@@ -2,8 +2,9 @@
 
 Tests marked ``sampled`` are many of a kind, such as a contract on every policy, structure and
 family.  A run has a fifth of them, or as ``sampled(of=25)`` says, which the commit draws: what runs
-is reproduced by the commit alone, and other commits run others.  ``--share all`` runs all of them,
-``--share 3`` a share by its number; a test named by its id always runs.
+is reproduced by the commit alone, and other commits run others.  Those with the same number ``by``
+are drawn together, as they compile the same code.  ``--share all`` runs all of them, ``--share 3``
+a share by its number; a test named by its id always runs.
 """
 
 import hashlib
@@ -57,8 +58,10 @@ def pytest_collection_modifyitems(config, items):
     kept, left = [], []
     for item in items:
         mark = item.get_closest_marker("sampled")
-        of = mark.kwargs.get("of", FIFTH) if mark else 1
-        (kept if drawn(item.nodeid, of) == int(share) % of else left).append(item)
+        drawing = mark.kwargs if mark else {"of": 1}
+        of = drawing.get("of", FIFTH)
+        number = drawing.get("by", drawn(item.nodeid, of))
+        (kept if (number - int(share)) % of == 0 else left).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left)
 

@@ -20,6 +20,13 @@ def test_often(n):
 def test_rarely(n):
     pass
 
+@pytest.mark.parametrize("n", [
+    pytest.param((n, of), marks=pytest.mark.sampled(of=of, by=n), id=f"{n}-{of}")
+    for n in range(200) for of in (5, 25)
+])
+def test_together(n):
+    pass
+
 def test_always():
     pass
 """
@@ -48,15 +55,22 @@ def test_shares_part_the_sampled_tests(collected):
     assert all(sum("rarely" in test for test in share) < 25 for share in shares)
 
 
+def test_what_is_drawn_rarely_is_among_what_is_drawn_often_by_the_same(collected):
+    named = [test.split("[")[1][:-1] for test in collected("--share=3")[0] if "together" in test]
+    often, rarely = ({n.split("-")[0] for n in named if n.endswith(of)} for of in ("-5", "-25"))
+    assert rarely < often
+    assert 0 < len(rarely) < 20 < len(often)
+
+
 def test_all_can_be_run_and_what_is_named_always_is(collected):
-    assert len(collected("--share=all")[0]) == 401
+    assert len(collected("--share=all")[0]) == 801
     assert len(collected("test_suite.py::test_rarely")[0]) == 200
 
 
 def test_a_run_without_a_share_is_reproduced(collected):
     first, second = collected()[0], collected()[0]
     assert first == second
-    assert 1 < len(first) < 100
+    assert 1 < len(first) < 200
 
 
 def test_another_share_than_a_number_is_refused(collected):

@@ -65,13 +65,23 @@ VARIANTS = [
     ("spl", {"learner": "alternatives"}),
 ]
 LISTED = {name: instance for name, instance in CASES.items() if instance.n_arms is not None}
+SOLVED = {name: one for name, one in LISTED.items() if one.kind in ("polytope", "union")}
+QUICK = {name: one for name, one in LISTED.items() if name not in SOLVED}
+FEWER = 30  # rounds where each may solve convex programs, interpreted
 OWN = [name for name in POLICIES if ":" not in name]
 NEVER_LISTED = {"aescb", "glpg"}  # for arm sets behind an oracle, which are interpreted
 COMPILED = "compiled is interpreted"
+KINDS, FAMILIES = (
+    list(dict.fromkeys(getattr(one, key) for one in LISTED.values()))
+    for key in ("kind", "observation")
+)
 CHECKS = [
     check
     for name, parameters in [*((name, {}) for name in OWN), *VARIANTS]
-    for check in policy_checks(name, LISTED, **parameters)
+    for check in [
+        *policy_checks(name, QUICK, **parameters),
+        *policy_checks(name, SOLVED, FEWER, **parameters),
+    ]
     if check.name != "fits or refuses"
 ]
 
@@ -79,9 +89,20 @@ CHECKS = [
 def sampled(check):
     """A fifth; less of what is compiled for the third time, late or for yet another case."""
     policy, _, case = check.case.partition(", ")
-    again = ":" in policy or case not in examples() or check.name != COMPILED
-    rarely = check.name.startswith(COMPILED) and again
-    return pytest.param(check, marks=pytest.mark.sampled(of=25 if rarely else 5), id=str(check))
+    mark = pytest.mark.sampled
+    if check.name.startswith(COMPILED):
+        again = ":" in policy or case not in examples() or check.name != COMPILED
+        mark = mark(of=25 if again else 5, by=number_of(LISTED[case]))
+    return pytest.param(check, marks=mark, id=str(check))
+
+
+def number_of(instance):
+    """Where policies compile one model, once for all of them, they are drawn together.
+
+    A share has about one family of each structure, not the same one of all.
+    """
+    structure, family = KINDS.index(instance.kind), FAMILIES.index(instance.observation)
+    return (structure + family) % 5 + 5 * (structure % 5)
 
 
 @pytest.mark.parametrize("check", [sampled(check) for check in CHECKS])
