@@ -19,7 +19,8 @@ noise. `make regret` plays the grid and writes this page; the bundled experiment
 what is in it. Played in full it has 500 trials in each cell up to 10⁵ and 100 at 10⁶ (polytopes to
 10⁴, arm sets behind an oracle to 10³; tails and close contests more, of few policies). How
 far it has been played, and with how many trials, stands in its tables: a policy or horizon that is
-not in one has not been. Finite sets and unions are not in it.
+not in one has not been. Finite sets, unions, late answers and
+other scales are among the [drawn instances](regret/drawn.md), half of which are held out.
 [HGL's notebook](hgl/notebook.md) has instances outside the grid on which `hgl` is not the best.
 
 Every row is in [one table](regret.csv), with its comparison to `hgl`. What is played is added to

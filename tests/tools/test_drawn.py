@@ -1,12 +1,14 @@
 """Families of drawn instances, and how policies stand on them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from ossb.experiments.results import Results
 from ossb.experiments.run import run
 from regret_grid.drawn import HALVES, drawn_names, drawn_part
-from regret_grid.drawn_table import rows_of, summary
+from regret_grid.drawn_table import merged, page, read_rows, rows_of, summary, write_rows
 
 
 def test_every_part_can_be_played_and_its_halves_differ():
@@ -46,6 +48,20 @@ def test_the_default_is_beside_every_other_policy(tmp_path, monkeypatch):
     assert all(row.ratio == 1.0 and row.error == 0.0 for row in rows if row.policy == "hgl")
     assert all(0.0 <= row.locked <= 1.0 and row.worst >= row.p99 > 0.0 for row in rows)
     assert "4 cells" in summary(rows, "drawn")
+    table = tmp_path / "rows.csv"
+    write_rows(rows, table)
+    kept = read_rows(table)
+    assert [row[:6] for row in kept] == [row[:6] for row in rows]
+    other = [row._replace(half="held-out") for row in rows]
+    assert merged(kept, other) == [*kept, *other]
+    assert merged([*kept, *other], rows) == [*rows, *other]
+    assert page([*rows, *other]).count("4 cells") == 2
+
+
+def test_the_page_is_of_the_table_that_is_kept():
+    docs = Path(__file__).parents[2] / "docs"
+    kept = page(read_rows(docs / "regret-drawn.csv"))
+    assert (docs / "regret" / "drawn.md").read_text("utf-8") == kept
 
 
 def test_a_run_that_only_loses_is_locked():

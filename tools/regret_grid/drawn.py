@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from ossb.experiments.definition import Experiment, parse
+from ossb.instances import from_dict
+from ossb.structures.base import Instance
 
 SEED = 2029
 HALVES = ("drawn", "held-out")
@@ -394,6 +396,11 @@ def drawn_part(name: str, share: float = 1.0, only: Sequence[str] = ()) -> Exper
 
 def _name(policy: Any) -> str:
     return str(policy if isinstance(policy, str) else policy["name"])
+
+
+def drawn_instances(family: str, half: str) -> list[Instance]:
+    """The instances of one half of a family."""
+    return [from_dict(content) for content in _drawn(family, FAMILIES[family], half)]
 
 
 def _drawn(group: str, family: Family, half: str) -> Iterator[dict[str, Any]]:

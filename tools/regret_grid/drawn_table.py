@@ -4,8 +4,10 @@ Every instance of a family counts alike: regrets on it are over the mean regret 
 have there, and only then averaged.
 """
 
+import csv
 import math
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +15,7 @@ import numpy as np
 from ossb.experiments.results import Results
 from ossb.experiments.statistics import standard_error
 from ossb.structures.base import Instance
-from regret_grid.drawn import OTHERS
+from regret_grid.drawn import FAMILIES, HALVES, OTHERS
 from regret_grid.grid import DEFAULT
 
 LOCKED = 1.0 - 1e-6
@@ -36,6 +38,41 @@ class Row(NamedTuple):
 
 
 HEAD = Row._fields
+MARK = "<!-- written by tools/drawn.py -->"
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Rows of a file of comma-separated text."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            Row(
+                one["family"],
+                one["half"],
+                int(one["horizon"]),
+                one["policy"],
+                one["consistent"] == "True",
+                int(one["trials"]),
+                *(float(one[name]) for name in HEAD[6:]),
+            )
+            for one in csv.DictReader(file)
+        ]
+
+
+def write_rows(rows: Iterable[Row], path: Path) -> None:
+    """Rows as comma-separated text, numbers to four digits."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(HEAD)
+        table.writerows([f"{v:.4g}" if isinstance(v, float) else v for v in row] for row in rows)
+
+
+def merged(kept: Iterable[Row], played: Iterable[Row]) -> list[Row]:
+    """Rows that were kept, but for the families played now, in the order of the grid."""
+    now = list(played)
+    anew = {(row.family, row.half) for row in now}
+    rows = [row for row in kept if (row.family, row.half) not in anew] + now
+    order = list(FAMILIES)
+    return sorted(rows, key=lambda row: (HALVES.index(row.half), order.index(row.family)))
 
 
 def rows_of(results: Results) -> list[Row]:
@@ -152,3 +189,24 @@ def summary(rows: list[Row], half: str) -> str:
             f"worst {max(ratios):.2f}",
         ]
     return "\n".join(lines)
+
+
+def page(rows: list[Row]) -> str:
+    """The page of both halves."""
+    head = [
+        "# The regret grid: drawn instances",
+        MARK,
+        "Families of instances drawn by seed, in two halves: one to look at while a rule is "
+        "changed, and one, held out, that no change is chosen on. Every instance counts alike: a "
+        "regret on it is over the mean regret that all policies have there. A ratio is that of "
+        "`hgl` over another policy, on the same noise: below 1, `hgl` is better. Worst runs are "
+        "in the same unit, beside those of Thompson sampling (of the best consistent other where "
+        "there is none). A run is locked where it loses in every round of the second half: it "
+        "need not have locked, where arms are too close to be told apart by then. "
+        "`glm-ucb` counts as not consistent. `python tools/drawn.py` plays the parts and writes "
+        "this page.",
+    ]
+    halves = [
+        f"## {half.replace('-', ' ').capitalize()}\n\n{summary(rows, half)}" for half in HALVES
+    ]
+    return "\n\n".join([*head, *halves]) + "\n"
