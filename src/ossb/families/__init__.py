@@ -88,14 +88,18 @@ def check_means(family: Family, means: np.ndarray, field: str) -> None:
     """Refuse means outside the family's mean space."""
     low, high = family.lowest(), family.highest()
     positive = isinstance(family, Exponential)  # the law of mean 0 shares no value with the others
-    for i, mean in enumerate(np.ravel(means)):
-        if not low <= mean <= high or (positive and mean == 0.0):
-            if positive:
-                must = "be positive" if low == 0.0 else "be negative"
-            elif np.isfinite(low) and np.isfinite(high):
-                must = f"lie in [{low:g}, {high:g}]"
-            elif np.isfinite(low):
-                must = f"be at least {low:g}"
-            else:
-                must = f"be at most {high:g}"
-            raise InputError(f"{field}[{i}]", must, float(mean))
+    given = np.asarray(means)
+    wrong = ~((low <= given) & (given <= high))
+    if positive:
+        wrong |= given == 0.0
+    for place in np.argwhere(wrong)[:1]:
+        if positive:
+            must = "be positive" if low == 0.0 else "be negative"
+        elif np.isfinite(low) and np.isfinite(high):
+            must = f"lie in [{low:g}, {high:g}]"
+        elif np.isfinite(low):
+            must = f"be at least {low:g}"
+        else:
+            must = f"be at most {high:g}"
+        where = "".join(f"[{i}]" for i in place)
+        raise InputError(f"{field}{where}", must, float(given[tuple(place)]))

@@ -66,8 +66,7 @@ class Finite(MeanVector):
             raise InputError("parameters", "hold at least one parameter", "none")
         self._set("parameters", parameters)
         self._read_theta(int(parameters.shape[1]))
-        for k, candidate in enumerate(parameters):
-            check_means(self.plain_family, candidate, f"parameters[{k}]")
+        check_means(self.plain_family, parameters, "parameters")
         if self.theta is not None:
             self._check_member()
 
