@@ -342,7 +342,7 @@ def mutate(entry, rng):
             scale = 10.0 ** rng.uniform(-3, 3)
             for part in _one(proofs(forged), rng):
                 for rate in part["rates"]:
-                    rate["rate"] *= scale
+                    rate["rate"] = float(rate["rate"]) * scale
         else:
             for alternative in [
                 a for part in _one(proofs(forged), rng) for a in part["alternatives"]

@@ -104,6 +104,20 @@ def test_other_numbers_and_more_rounds(kind, name, seed):
     assert found.broken == "", image.title
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "seed"),
+    [
+        ("imed", "log reward poisson", 13),  # two indices that are one double
+        ("frank-wolfe", "logistic reward bounded", 13),  # a share of 1e-15 of an arm never played
+        ("frank-wolfe", "logistic reward bernoulli", 11),
+    ],
+)
+def test_rounding_decides_nothing(kind, name, seed):
+    content = drawn(CONTENTS[name], seed)
+    image = all_at_once(content, partial(is_kept, kind, from_dict(content)))
+    assert course(kind, content, image, 60, seed).broken == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name"), PAIRS, ids=[f"{k} {n}" for k, n in PAIRS])
 def test_each_symmetry_by_itself_changes_no_decision(kind, name):

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.random import Generator
 
 from ossb.models.rivals import Contest, Rivals, Showing
-from ossb.models.rivals.cover import Cover, begin_cover, cheapest_cover, new_cover
+from ossb.models.rivals.cover import Cover, begin_cover, cheapest_cover, new_cover, settled
 from ossb.policies.base import Kind
 from ossb.policies.telling import (
     TEST,
@@ -144,8 +144,9 @@ class FrankWolfe(NamedTuple):
                 cover.sizes[0] += 1
         if not cheapest_cover(cover) > 0.0:
             return False
+        settled(cover, told)  # an arm that is owed nothing is not played for rounding
         for x in range(targets.shape[0]):
-            told[x] = max(cover.point[x], 0.0) / prices[x]
+            told[x] /= prices[x]
             total += told[x]
         for x in range(targets.shape[0]):
             targets[x] += told[x] / total

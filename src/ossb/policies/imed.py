@@ -39,7 +39,7 @@ class Imed(NamedTuple):
         best, index = 0, math.inf
         for x in range(tally.plays.shape[0]):
             value = evidence_against(self.family, tally, x, top) + math.log(tally.plays[x])
-            if value < index:
+            if value < index or (x == leader and value <= index):  # ties go to the larger mean
                 best, index = x, value
         return Decision(best, EXPLOIT if best == leader else EXPLORE)
 

@@ -127,3 +127,13 @@ def cheapest_cover(cover: Cover) -> float:
         if cover.basis[i] >= 0:
             total += cover.weights[i]
     return total
+
+
+@kernel
+def settled(cover: Cover, out: np.ndarray) -> None:
+    """u without what rounding alone makes positive, or negative."""
+    most = 0.0
+    for k in range(out.shape[0]):
+        most = max(most, cover.point[k])
+    for k in range(out.shape[0]):
+        out[k] = cover.point[k] if cover.point[k] > LEVEL * most else 0.0
