@@ -10,7 +10,8 @@ looked at closer, since a tie may be settled by the last bit or by the numbers o
   the same number, they agree; with all means moved by 10⁻⁴ they may still differ, or values were
   nearly level and one side favours an arm;
 - *another plan*: the policy follows rates, and those of both solve the same program: feasible, with
-  a gap that is certified at the estimate, and at the same cost.
+  a gap that is certified at the estimate, and at the same cost.  Shares of plays are as good where
+  they take as long.
 
 Anything else breaks the symmetry.  What was a tie is settled in the same way on both sides, so
 that they go on from states that are images again.
@@ -23,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from ossb.models.rivals.shares import SCALE
 from ossb.policies import policy
 from ossb.policies.base import Kind
 from ossb.tally import ESTIMATE, EXPLOIT, Decision, Tally, decide, empty_tally, observe
@@ -196,6 +198,8 @@ def cost_of_plan(one: Side) -> float | None:
     held = getattr(one.memory, "held", None)
     if hasattr(held, "cost"):  # made feasible when they were found
         return float(held.cost[0])
+    if hasattr(one.memory, "imagined"):
+        return time_of_shares(one)
     if not hasattr(one.record, "kappa"):
         return None
     look, found = copy_of(one.memory.model), one.memory.targets.copy()
@@ -204,6 +208,16 @@ def cost_of_plan(one: Side) -> float | None:
     same = np.allclose(found, one.memory.targets, rtol=1e-9)
     cost = float(found @ (look.rewards[leader] - look.rewards))
     return cost if same and gap <= max(one.record.kappa, CERTIFIED) else None
+
+
+def time_of_shares(one: Side) -> float:
+    """What it costs to tell the leader from its nearest rival by the shares of plays held."""
+    record, imagined = one.record, copy_of(one.memory.imagined)
+    spent, prices = one.memory.shares * one.memory.prices, one.memory.prices
+    each = record.showing.imagine_plays(spent, prices, imagined.tally)
+    record.model.rank(record.epsilon, imagined.tally, imagined.contest)
+    least = float(imagined.contest.ratios.min())
+    return SCALE * each / least if least > 0.0 else np.inf
 
 
 class Twins:
@@ -419,4 +433,4 @@ class Twins:
     def by_plan(self) -> bool:
         """Whether both follow rates that solve the same program, to the gap that each certifies."""
         costs = [cost_of_plan(side) for side in (self.a, self.b)]
-        return None not in costs and 0.0 < max(costs) <= (1.0 + SAME_COST) * min(costs)
+        return None not in costs and 0.0 < max(costs) <= (1.0 + SAME_COST) * min(costs) < np.inf

@@ -181,10 +181,6 @@ TRACK_AND_STOP = Kind(
     mixed=("cost",),
     breaks={
         "relabelling": NEAREST,
-        "level (polytope)": NEAREST,
-        "level (union)": NEAREST,
-        "mirror (polytope)": NEAREST,
-        "mirror (union)": NEAREST,
         "units (polytope)": NEAREST,
         "units (union)": NEAREST,
     },
