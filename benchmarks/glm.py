@@ -43,7 +43,7 @@ best = int(np.argmax(index))
 costs = 1 / (1 + np.exp(-index[best])) - 1 / (1 + np.exp(-index))
 started = time.perf_counter()
 if sys.argv[1] == "rates":
-    information, memory = indices(0, arms, proofs=True), held(work_arrays(30, 30, 3))
+    information, memory = indices(0, arms, proofs=True), held(work_arrays(30, 30, 6))
     information.pose(0, index, 1.0, best, memory.work.plays)
     follow.compiled(information, best, 1e-2, memory, np.zeros(30))
 else:
@@ -164,7 +164,7 @@ def warm_use(rounds):
     for change in (1e-2, 1e-3, 1e-4):
         for kappa in (0.0, 1e-2):
             information = indices(LOGISTIC, arms, proofs=True)
-            memory, out = held(work_arrays(30, 30, 3)), np.zeros(30)
+            memory, out = held(work_arrays(30, 30, 6)), np.zeros(30)
             seconds, kept = [], 0
             for _ in range(rounds):
                 index = arms @ (phi * (1 + change * rng.standard_normal(3)))

@@ -28,22 +28,26 @@ import numpy as np
 
 from ossb.arm_sets import MSets, Paths
 from ossb.families import family_named
-from ossb.graves_lai.semi_bandit import rates, solve, start
+from ossb.graves_lai.program.warm import LEADER, NOBODY
+from ossb.graves_lai.semi_bandit.bernoulli_items import BernoulliItems
 from ossb.graves_lai.semi_bandit.detours import solve_paths
+from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
 from ossb.graves_lai.semi_bandit.matroid import solve_matroid
-from ossb.graves_lai.semi_bandit.memory import HELD
+from ossb.graves_lai.semi_bandit.rates import rates, start
+from ossb.graves_lai.semi_bandit.solve import solve
 
 GAP = 1e-6
 SIZES = ((6, 3), (10, 3), (12, 4))
 COMPILING = """
 import time
 import numpy as np
-from ossb.graves_lai import semi_bandit as sb
-arms = np.eye(4)
-memory = sb.start(arms, {items})
+from ossb.graves_lai.semi_bandit.bernoulli_items import BernoulliItems
+from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
+from ossb.graves_lai.semi_bandit.rates import rates, start
+memory = start(np.eye(4), {items}(1.0))
 phi = np.array([0.1, 0.6, 0.3, 0.2])
 started = time.process_time()
-sb.rates.compiled(arms, phi, 0.0, memory, np.empty(4))
+rates.compiled(phi, 0.0, memory, np.empty(4))
 print(time.process_time() - started)
 """
 
@@ -98,10 +102,10 @@ def reference(arms, phi, value):
     return time.process_time() - started, abs(problem.value - 1.0)
 
 
-def cold_microseconds(arms, phi, memory, out):
-    memory.state[HELD] = 0
+def cold_microseconds(phi, memory, out):
+    memory.held.sizes[LEADER] = NOBODY
     started = time.process_time_ns()
-    rates.compiled(arms, phi, 0.0, memory, out)
+    rates.compiled(phi, 0.0, memory, out)
     return (time.process_time_ns() - started) / 1e3
 
 
@@ -113,12 +117,12 @@ def table_of_sizes(quick):
         arms = m_sets(n_items, size)
         for tie in (False, True):
             rng = np.random.default_rng(0)
-            memory, out = start(arms), np.empty(len(arms))
-            cold_microseconds(arms, item_means(rng, n_items, size, tie), memory, out)
+            memory, out = start(arms, GaussianItems()), np.empty(len(arms))
+            cold_microseconds(item_means(rng, n_items, size, tie), memory, out)
             n_trials, success, times, slow = 20 if quick else 500, 0, [], []
             for k in range(n_trials):
                 phi = item_means(rng, n_items, size, tie)
-                times.append(cold_microseconds(arms, phi, memory, out))
+                times.append(cold_microseconds(phi, memory, out))
                 solution = solve(arms, phi, GAP, compiled=True)
                 success += certified(arms, phi, solution)
                 if k < (3 if len(arms) < 300 else 1) and not (quick and len(arms) > 300):
@@ -137,19 +141,25 @@ def table_of_sizes(quick):
 def table_of_warm_rates(quick):
     print("\nwarm rates on the 120 3-sets of 10 items, microseconds a call (median)")
     arms = m_sets(10, 3)
-    print(f"{'change':>8} {'kappa=0':>9} {'1e-3':>9} {'1e-2':>9}")
-    for change in (1e-2, 1e-3, 1e-4):
+    print(f"{'items':>9} {'change':>8} {'kappa=0':>9} {'1e-3':>9} {'1e-2':>9}")
+    for items, change in itertools.product((GaussianItems(), BernoulliItems()), (1e-2, 1e-3, 1e-4)):
         row = []
         for kappa in (0.0, 1e-3, 1e-2):
             rng = np.random.default_rng(1)
-            phi, memory, out, times = rng.uniform(0, 1, 10), start(arms), np.empty(120), []
+            phi, memory, out, times = (
+                rng.uniform(0.1, 0.9, 10),
+                start(arms, items),
+                np.empty(120),
+                [],
+            )
             for _ in range(50 if quick else 500):
-                phi = phi + change * rng.normal(size=10)
+                phi = np.clip(phi + change * rng.normal(size=10), 0.02, 0.98)
                 started = time.process_time_ns()
-                rates.compiled(arms, phi, kappa, memory, out)
+                rates.compiled(phi, kappa, memory, out)
                 times.append((time.process_time_ns() - started) / 1e3)
             row.append(np.median(times))
-        print(f"{change:>8.0e} " + " ".join(f"{value:>9.1f}" for value in row), flush=True)
+        values = " ".join(f"{value:>9.1f}" for value in row)
+        print(f"{type(items).__name__[:-5]:>9} {change:>8.0e} {values}", flush=True)
 
 
 def grid_paths(side):
@@ -188,13 +198,12 @@ def table_of_scale(quick):
 
 def table_of_compiling(quick):
     print("\ncompiling `rates` cold, CPU seconds")
-    for items in ("None",) if quick else ("None", "sb.BernoulliItems(1.0)"):
+    for items in ("GaussianItems",) if quick else ("GaussianItems", "BernoulliItems"):
         with tempfile.TemporaryDirectory() as cache:
             environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
             command = [sys.executable, "-c", COMPILING.format(items=items)]
             done = subprocess.run(command, env=environment, capture_output=True, check=True)
-        name = "Gaussian" if items == "None" else items
-        print(f"{name}: {float(done.stdout):.1f}", flush=True)
+        print(f"{items}: {float(done.stdout):.1f}", flush=True)
 
 
 PARTS = {

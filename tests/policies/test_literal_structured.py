@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from ossb.families.bernoulli import bernoulli_kl
 from ossb.graves_lai.glm.solution import solve as solve_glm
 from ossb.graves_lai.information.links import IDENTITY
-from ossb.graves_lai.semi_bandit import solve as solve_semi_bandit
+from ossb.graves_lai.semi_bandit.solve import solve as solve_semi_bandit
 from ossb.policies import policy
 from ossb.simulation.environment import environment_of
 from ossb.simulation.simulate import new_course

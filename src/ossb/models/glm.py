@@ -132,7 +132,7 @@ class GlmModel(NamedTuple):
             np.zeros((4, d, d)),
             np.zeros(d),
             indices(self.observed_link, self.rows, proofs=True),
-            program.held(program.work_arrays(n, n, d)),
+            program.held(program.work_arrays(n, n, program.symmetric(d))),
             new_scratch(d, n),
         )
 

@@ -17,15 +17,13 @@ import numpy as np
 
 from ossb.errors import InputError
 from ossb.families import Bernoulli, Bounded, Family, Gaussian, Poisson
-from ossb.graves_lai.semi_bandit import (
-    BernoulliItems,
-    GaussianItems,
-    PoissonItems,
-    SemiBanditMemory,
-)
-from ossb.graves_lai.semi_bandit import rates as program_rates
-from ossb.graves_lai.semi_bandit import start as start_program
+from ossb.graves_lai.semi_bandit.bernoulli_items import BernoulliItems
+from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
 from ossb.graves_lai.semi_bandit.item_family import ItemFamily
+from ossb.graves_lai.semi_bandit.poisson_items import PoissonItems
+from ossb.graves_lai.semi_bandit.rates import SemiBanditMemory
+from ossb.graves_lai.semi_bandit.rates import rates as program_rates
+from ossb.graves_lai.semi_bandit.rates import start as start_program
 from ossb.kernels import kernel
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.item_ratio import count_shares, item_ratio
@@ -170,7 +168,7 @@ class SemiBanditModel(NamedTuple):
         low, high = self.family.lowest() + EDGE, self.family.highest() - EDGE
         for i in range(self.n_components):
             memory.inside[i] = min(max(memory.estimate[i], low), high)
-        gap = program_rates(self.arms, memory.inside, kappa, memory.program, out)
+        gap = program_rates(memory.inside, kappa, memory.program, out)
         for x in range(self.n_arms):
             out[x] *= self.scale
         return gap

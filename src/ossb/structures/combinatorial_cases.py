@@ -8,16 +8,16 @@ import numpy as np
 
 from ossb.errors import InputError
 from ossb.families import Family
-from ossb.graves_lai import linear, semi_bandit
+from ossb.graves_lai import linear
 from ossb.graves_lai.cost import Cost
+from ossb.graves_lai.information.items import NO_ALTERNATIVE, set_items, told
 from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
-from ossb.graves_lai.semi_bandit.gaussian_items import NO_CONSTRAINT
-from ossb.graves_lai.semi_bandit.item_family import ItemFamily
 from ossb.graves_lai.semi_bandit.multiplier import best_multipliers
-from ossb.graves_lai.semi_bandit.solution import gaps_to, informations, item_weights, movable
+from ossb.graves_lai.semi_bandit.solution import gaps_to, item_weights, movable
+from ossb.graves_lai.semi_bandit.solve import solve
 from ossb.graves_lai.semi_bandit.units import Units, units_of
-from ossb.structures.base import TIE, Bound, Instance, clear_best, refuse_twins
-from ossb.structures.priced_items import PricedItems
+from ossb.structures.base import TIE, Bound, clear_best, refuse_twins
+from ossb.structures.priced_items import PricedItems, family_of
 from ossb.structures.priced_linear import PricedLinear
 
 
@@ -40,15 +40,6 @@ class Case(Protocol):
     def exact_heaviest(self, confusing: Sequence[Any], weights: Sequence[float]) -> Ball: ...
 
     def exact_information(self, support: Support) -> Ball: ...
-
-
-def items_of(instance: Instance) -> ItemFamily:
-    """The item family that the semi-bandit solver uses for an instance's observations."""
-    if instance.observation == "gaussian":
-        return semi_bandit.GaussianItems(instance.sigma)
-    if instance.observation == "poisson":
-        return semi_bandit.PoissonItems(instance.sign)
-    return semi_bandit.BernoulliItems(instance.sign)
 
 
 def raised(family: Family, parameter: np.ndarray, items: np.ndarray, by: float) -> np.ndarray:
@@ -109,14 +100,15 @@ class ListedSemiBandit(_Listed):
 
     @property
     def units(self) -> Units:
-        return units_of(items_of(self.instance), self.means, self.gaps)
+        return units_of(family_of(self.instance, self.instance.sign), self.means, self.gaps)
 
     def solve(self, gap: float) -> Bound:
-        found = semi_bandit.solve(self.arms, self.means, gap, items=items_of(self.instance))
-        least, _ = self._told(self.item_weights(self.support_of(found.rates)))
-        if least >= NO_CONSTRAINT:
+        found = solve(
+            self.arms, self.means, gap, items=family_of(self.instance, self.instance.sign)
+        )
+        proved, _ = self._told(self.item_weights(self.support_of(found.rates)))
+        if proved >= NO_ALTERNATIVE:
             return Bound(self.instance, 0.0, 0.0, [], [])
-        proved = math.exp(least)
         if not proved > 0.0:
             return Bound(self.instance, 0.0, math.inf, self.support_of(found.rates), [])
         support = self.support_of(found.rates / proved)
@@ -148,12 +140,14 @@ class ListedSemiBandit(_Listed):
             return item_weights(self.arms, self.rates_of(support) / self.units.rate)
 
     def _told(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        """Logarithm of the least information at item weights, and the multipliers of all arms."""
+        """The least information at item weights, and the multipliers of all arms."""
         units = self.units
         with np.errstate(all="ignore"):
-            means = self.means / units.mean
-            logs, tau = informations(units.items, self.arms, means, self.best, weights)
-        return float(logs[self.others].min(initial=NO_CONSTRAINT)), tau / units.mean
+            means, best = self.means / units.mean, self.arms[self.best]
+            gaps = gaps_to(self.arms, means, self.best)
+            items = set_items(units.items, self.arms, means, gaps, best)
+            least = float(told(items, weights).min())
+        return least, items.multipliers / units.mean
 
     # what proves it
 

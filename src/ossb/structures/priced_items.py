@@ -10,7 +10,9 @@ import numpy as np
 from ossb.errors import InputError
 from ossb.graves_lai import program
 from ossb.graves_lai.cost import Cost
-from ossb.graves_lai.information.items import SetItems, set_items
+from ossb.graves_lai.information.items import SetItems, set_items, step_of
+from ossb.graves_lai.information.items import told as look_at
+from ossb.graves_lai.program.warm import NOBODY
 from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
 from ossb.graves_lai.semi_bandit.bernoulli_items import BernoulliItems
 from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
@@ -21,7 +23,6 @@ from ossb.structures.priced import Priced
 
 SHARE = 0.5  # of the gap asked for, to which the barrier goes
 BEYOND = 0.25  # of its gap: by how much the items of an alternative go further in a witness
-ROOM = 1e-12  # share of a gap that items must be able to move beyond it
 
 
 def family_of(instance: Any, sign: float) -> ItemFamily:
@@ -50,48 +51,22 @@ class PricedItems(Priced):
     def is_free(self) -> bool:
         return not self.prices[self.case.best] > 0.0
 
-    @cached_property
-    def rivals(self) -> np.ndarray:
-        """The sets that can overtake the best one, however far items have to move."""
-        low, high = self.instance.family.lowest(), self.instance.family.highest()
-        means = self.case.means
-        up = np.where(self._moves > 0.0, high - means, 0.0).sum(axis=1)
-        down = np.where(self._moves < 0.0, means - low, 0.0).sum(axis=1)
-        gaps = self.case.gaps
-        found: np.ndarray = np.flatnonzero((up + down > gaps * (1.0 + ROOM)) & self.case.others)
-        return found
-
-    @cached_property
-    def _moves(self) -> np.ndarray:
-        """1 for items that rise in the alternative of a set, −1 for those that fall."""
-        arms = self.case.arms
-        moves: np.ndarray = arms - arms[self.case.best]
-        return np.maximum(moves, 0.0) if self.is_free else moves
-
     def _posed(self) -> SetItems:
         instance, case = self.instance, self.case
-        shown = case.arms
-        if self.is_free:  # what the best set shows is known
-            shown = case.arms * (case.arms[case.best] == 0.0)
         rising, falling = (family_of(instance, sign * instance.sign) for sign in (1.0, -1.0))
-        rivals = self.rivals
-        return set_items(rising, falling, case.means, shown, self._moves[rivals], case.gaps[rivals])
+        return set_items(
+            rising, case.arms, case.means, case.gaps, case.arms[case.best],
+            falling=None if self.is_free else falling,
+        )  # fmt: skip
 
     @np.errstate(all="ignore")  # at the ends of the doubles: bounds that are not finite
     def solve(self, gap: float) -> Bound:
-        instance, rivals = self.instance, self.rivals
-        if not rivals.size:
-            return Bound(instance, 0.0, 0.0, [], [])
-        items, played = self._posed(), np.arange(len(self.case.arms))
-        if self.is_free:
-            played = np.flatnonzero(self.case.others)
-            items = items._replace(member=items.member[played])
-        prices = self.prices[played]
-        found = program.solve(items, prices, self.case.best, SHARE * gap)
+        instance, items = self.instance, self._posed()
+        found = program.solve(items, self.prices, NOBODY, SHARE * gap)
         alternatives = []
         for row in np.flatnonzero(found.weights > 0.0).tolist():
-            arm = self.arm_at(int(rivals[row]))
-            step = instance.sign * items.moves[row] * items.kept[row]
+            arm = self.arm_at(row)
+            step = instance.sign * step_of(items, row)
             # a little further in what moves, as far as there is room for it
             low, high = instance.plain_family.lowest(), instance.plain_family.highest()
             phi = np.asarray(instance.phi)
@@ -102,8 +77,7 @@ class PricedItems(Priced):
             witness = np.where(step < 0.0, np.maximum(further, halfway), witness)
             weight = float(found.weights[row])
             alternatives.append(Alternative(arm, phi + step, witness, weight))
-        rates = np.zeros(len(self.case.arms))
-        rates[played] = found.rates
+        rates = found.rates
         support: list[tuple[Arm, float]] = [
             (self.arm_at(x), float(rates[x])) for x in np.flatnonzero(rates > 0.0).tolist()
         ]
@@ -149,16 +123,11 @@ class PricedItems(Priced):
         for x, rate in plays:
             rates[x] += rate
         items = self._posed()
-        items.play(np.arange(len(rates)), len(rates), rates)
-        row_of = {int(arm): row for row, arm in enumerate(self.rivals)}
+        with np.errstate(all="ignore"):
+            look_at(items, rates @ self.case.arms)
 
         def proposed(x: int, mine: list[int], weights: Any) -> list[float]:
-            if places[x] not in row_of:
-                return []
-            row = row_of[places[x]]
-            with np.errstate(all="ignore"):
-                items.inform(row, math.inf)
-            return [float(items.multipliers[row])]
+            return [float(items.multipliers[places[x]])]
 
         return information(truth, sets, gaps, told, proposed)
 

@@ -8,7 +8,7 @@ from ossb.graves_lai.glm import certificate
 from ossb.graves_lai.glm.solution import solve
 from ossb.graves_lai.information.indices import indices
 from ossb.graves_lai.information.links import IDENTITY, LOG, LOGISTIC
-from ossb.graves_lai.program import held, work_arrays
+from ossb.graves_lai.program import held, symmetric, work_arrays
 from ossb.graves_lai.program.warm import follow
 
 READINGS = [(LOGISTIC, LOGISTIC), (LOG, LOG), (LOGISTIC, IDENTITY)]
@@ -19,7 +19,7 @@ class Followed:
 
     def __init__(self, arms, observed_link, compiled=False):
         self.information = indices(observed_link, arms, proofs=True)
-        self.held = held(work_arrays(len(arms), len(arms), arms.shape[1]))
+        self.held = held(work_arrays(len(arms), len(arms), symmetric(arms.shape[1])))
         self.follow = follow.compiled if compiled else follow
 
     def rates(self, index, sign, reward_link, kappa):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ossb.arm_sets import Paths, indicator, total
-from ossb.graves_lai.semi_bandit import detour_search, solve
+from ossb.graves_lai.semi_bandit import detour_search
 from ossb.graves_lai.semi_bandit.detour_search import (
     cheapest,
     largest_ratio,
@@ -11,6 +11,7 @@ from ossb.graves_lai.semi_bandit.detour_search import (
 )
 from ossb.graves_lai.semi_bandit.detours import decompose, heaviest_detour, solve_paths
 from ossb.graves_lai.semi_bandit.longest_paths import LongestPaths
+from ossb.graves_lai.semi_bandit.solve import solve
 
 DAG = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (2, 4), (3, 4), (1, 5), (6, 3), (0, 4)]
 

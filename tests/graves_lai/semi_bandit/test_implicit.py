@@ -5,11 +5,11 @@ import pytest
 
 from ossb.arm_sets import Matchings, MSets, Paths, SpanningTrees, indicator, total
 from ossb.families import family_named
-from ossb.graves_lai.semi_bandit import solve
 from ossb.graves_lai.semi_bandit.implicit import solve_implicit
 from ossb.graves_lai.semi_bandit.implicit_solution import heaviest_ratio
 from ossb.graves_lai.semi_bandit.index import maximize_index
 from ossb.graves_lai.semi_bandit.matroid import least_information, solve_matroid
+from ossb.graves_lai.semi_bandit.solve import solve
 
 DAG = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (2, 4), (3, 4), (1, 5), (6, 3), (0, 4)]
 GRAPH = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (3, 4), (1, 3)]

@@ -5,7 +5,8 @@ import pytest
 
 import golden
 from ossb.errors import InputError
-from ossb.graves_lai.semi_bandit import GaussianItems, solve
+from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
+from ossb.graves_lai.semi_bandit.solve import solve
 
 
 def m_sets(n_items, size):

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from ossb.graves_lai.semi_bandit import BernoulliItems, GaussianItems, PoissonItems
+from ossb.graves_lai.semi_bandit.bernoulli_items import BernoulliItems
+from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
+from ossb.graves_lai.semi_bandit.poisson_items import PoissonItems
 from ossb.graves_lai.semi_bandit.units import power_below, units_of
 
 

@@ -2,8 +2,8 @@
 
 A program has columns, which are played, and rows, its alternatives.  Every record has
 
-- ``n_alternatives()`` and ``rank_of_bends()``: how many rows there are, and the largest rank of
-  their curvature;
+- ``n_alternatives()`` and ``degrees()``: how many rows there are, and on how many numbers
+  rates act, such as weights of items or the entries of a symmetric matrix;
 - ``follow(leader, plays, alternatives)``: begin anew with a leader, and say which columns and rows
   are open to it; those that are not cost nothing or cannot be told apart;
 - ``seed(work)``: score the columns and rows to begin with;

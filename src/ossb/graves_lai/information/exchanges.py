@@ -21,8 +21,8 @@ PAIRS = 32  # of each arm in a working set: about one is tight, and not known be
 
 @kernel
 def room_for(n_arms: int, n_pairs: int) -> int:
-    """The rank r of curvatures for which 2 r (r + 1) rows are kept."""
-    return 1 + int(math.sqrt(0.5 * min(n_pairs, PAIRS * n_arms)))
+    """The degrees of freedom for which so many rows are kept: four for each."""
+    return 1 + min(n_pairs, PAIRS * n_arms) // 4
 
 
 @record
@@ -42,8 +42,8 @@ class Exchanges(NamedTuple):
     def n_alternatives(self) -> int:
         return self.high.shape[0]
 
-    def rank_of_bends(self) -> int:
-        """The rank of curvatures that ask for room for some pairs of each arm."""
+    def degrees(self) -> int:
+        """How many degrees of freedom ask for room for some pairs of each arm."""
         return room_for(self.means.shape[0], self.high.shape[0])
 
     def follow(self, leader: int, plays: Plays, alternatives: Alternatives) -> None:

@@ -32,7 +32,7 @@ from ossb.graves_lai.information.links import (
     mean,
     rest,
 )
-from ossb.graves_lai.program.work import Alternatives, Plays, Work, most_columns
+from ossb.graves_lai.program.work import Alternatives, Plays, Work, most_columns, symmetric
 from ossb.numerics.dense import add_square, inner
 from ossb.records import Floats, Ints, record
 
@@ -103,9 +103,10 @@ class Indices(NamedTuple):
         """How many rows there are."""
         return self.apart.shape[0]
 
-    def rank_of_bends(self) -> int:
-        """The rank of the curvature of one alternative, at most."""
-        return self.sizes[RANK] if self.sizes[RANK] > 0 else self.apart.shape[1]
+    def degrees(self) -> int:
+        """As many as Fisher information has entries."""
+        rank = self.sizes[RANK] if self.sizes[RANK] > 0 else self.apart.shape[1]
+        return rank * (rank + 1) // 2
 
     def play(self, columns: Ints, count: int, rates: Floats) -> None:
         """Say what is played."""
@@ -227,7 +228,7 @@ class Indices(NamedTuple):
 def indices(law: int, arms: np.ndarray, proofs: bool = False) -> Indices:
     """The record for some arms, yet without indices; ``proofs`` says whether they are kept."""
     n_arms, dimension = arms.shape
-    n = most_columns(n_arms, dimension)
+    n = most_columns(n_arms, symmetric(dimension))
     shape, square = (n_arms, dimension), (dimension, dimension)
     return Indices(
         law=law,

@@ -40,7 +40,7 @@ class Levels(NamedTuple):
     def n_alternatives(self) -> int:
         return self.arms.shape[0]
 
-    def rank_of_bends(self) -> int:
+    def degrees(self) -> int:
         return 1
 
     def follow(self, leader: int, plays: Plays, alternatives: Alternatives) -> None:

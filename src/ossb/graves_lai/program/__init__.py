@@ -9,6 +9,6 @@ those that cost and tell something, are arguments.
 
 from ossb.graves_lai.program.solution import RatesSolution, look, solve
 from ossb.graves_lai.program.warm import Held, follow, held
-from ossb.graves_lai.program.work import work_arrays
+from ossb.graves_lai.program.work import symmetric, work_arrays
 
-__all__ = ["Held", "RatesSolution", "follow", "held", "look", "solve", "work_arrays"]
+__all__ = ["Held", "RatesSolution", "follow", "held", "look", "solve", "symmetric", "work_arrays"]

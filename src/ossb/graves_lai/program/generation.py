@@ -92,9 +92,9 @@ def solve_working(
 
 
 @kernel
-def grow(information: Any, n: int, m: int, gap: float, rank: int, work: Work) -> tuple[int, int]:
+def grow(information: Any, n: int, m: int, gap: float, degrees: int, work: Work) -> tuple[int, int]:
     """Drop what is idle where room is short, then add what the last look found missing."""
-    most = max(FEWEST, rank * (rank + 1) // 2)
+    most = max(FEWEST, degrees)
     room = min(work.columns.members.shape[0] - n, work.rows.members.shape[0] - m)
     if room < 2 * most:
         n, m = drop_idle(n, m, work)
@@ -147,7 +147,7 @@ def generate(
         if m == 0:
             return 0, 0, 0.0, 0.0
     settled, stalled, current = False, 0, 1.0
-    rough, rank = INNER * gap, information.rank_of_bends()
+    rough, degrees = INNER * gap, information.degrees()
     if upper < math.inf:
         current = max((upper - lower) / upper, 1e-9)
     for _ in range(ROUNDS):
@@ -175,7 +175,7 @@ def generate(
                 break
             information.rescale(STRETCHED)
         before = n + m
-        n, m = grow(information, n, m, current, rank, work)
+        n, m = grow(information, n, m, current, degrees, work)
         settled = n + m == before
         stalled = stalled + 1 if settled and not improved else 0
         if stalled == STALLED:

@@ -43,13 +43,14 @@ def solve(
     compiled
         Whether to run compiled; where not given, if that is large, or at hand after a few calls.
     """
-    n_rows, rank = information.n_alternatives(), information.rank_of_bends()
-    work = work_arrays(costs.size, n_rows, rank)
-    unit = float(np.exp(np.mean(np.log(costs[costs > 0.0]))))
+    n_rows, degrees = information.n_alternatives(), information.degrees()
+    work = work_arrays(costs.size, n_rows, degrees)
+    priced = costs[costs > 0.0]
+    unit = float(np.exp(np.mean(np.log(priced)))) if priced.size else 1.0
     work.plays.costs[:] = costs / unit
     arguments = (information, leader, 0, 0, gap, math.inf, 0.0, work)
     if compiled is None:
-        seconds = interpreted_seconds(costs.size, n_rows, rank)
+        seconds = interpreted_seconds(costs.size, n_rows, degrees)
         generate.quick.expect(seconds, *arguments)
     _, _, upper, lower = generate.run_as(compiled)(*arguments)
     is_open = work.plays.is_open == 1
@@ -63,10 +64,10 @@ def solve(
     return RatesSolution(rates, weights, is_alternative, float(lower) * unit, float(upper) * unit)
 
 
-def interpreted_seconds(n_columns: int, n_rows: int, rank: int) -> float:
+def interpreted_seconds(n_columns: int, n_rows: int, degrees: int) -> float:
     """Rough time of an interpreted solve: some thirty steps on a working set, looked at twice."""
     looked_at = min(n_rows, WHOLE) * min(n_columns, FEW * WHOLE)
-    return 60.0 * SECOND * looked_at * (5 + rank)
+    return 60.0 * SECOND * looked_at * (5.0 + math.sqrt(2.0 * degrees))
 
 
 @separate_kernel

@@ -97,10 +97,7 @@ def follow(information: Any, leader: int, kappa: float, memory: Held, out: np.nd
     """
     work, sizes = memory.work, memory.sizes
     upper, lower = math.inf, 0.0
-    if sizes[LEADER] == leader:
-        if sizes[ROWS] == 0:
-            hold(memory, out)
-            return 0.0
+    if sizes[LEADER] == leader and sizes[ROWS] > 0:
         least, upper, lower = verify(information, memory)
         if upper < math.inf and lower > 0.0:
             gap = max(0.0, (upper - lower) / upper)

@@ -75,15 +75,20 @@ class Work(NamedTuple):
     normal: Floats  # (columns, columns): upper triangle of Newton's matrix
 
 
-def most_columns(n_columns: int, rank: int) -> int:
-    """Room for working columns: an optimum plays no more than curvatures have entries."""
-    return min(n_columns, max(COLUMNS, 40 + 3 * rank * (rank + 1)))
+def symmetric(rank: int) -> int:
+    """How many numbers a symmetric matrix has."""
+    return rank * (rank + 1) // 2
 
 
-def work_arrays(n_columns: int, n_rows: int, rank: int) -> Work:
-    """Arrays for a program of that many columns and rows, of curvature of that rank."""
-    n = most_columns(n_columns, rank)
-    m = min(n_rows, max(ROWS, 24 + 2 * rank * (rank + 1)))
+def most_columns(n_columns: int, degrees: int) -> int:
+    """Room for working columns: an optimum plays no more than there are degrees of freedom."""
+    return min(n_columns, max(COLUMNS, 40 + 6 * degrees))
+
+
+def work_arrays(n_columns: int, n_rows: int, degrees: int) -> Work:
+    """Arrays for a program of that many columns and rows, which rates act on in so many ways."""
+    n = most_columns(n_columns, degrees)
+    m = min(n_rows, max(ROWS, 24 + 4 * degrees))
     column = [np.zeros(n) for _ in Columns._fields[1:]]
     row = [np.zeros(m) for _ in Rows._fields[1:]]
     return Work(

@@ -4,13 +4,8 @@ import math
 from typing import NamedTuple
 
 from ossb.families.bernoulli import bernoulli_kl
-from ossb.graves_lai.semi_bandit.tilting import (
-    EDGE,
-    fill_curvature,
-    fill_gradients,
-    fill_information,
-)
-from ossb.records import Floats, record
+from ossb.graves_lai.semi_bandit.item_family import EDGE
+from ossb.records import record
 
 
 @record
@@ -26,23 +21,24 @@ class BernoulliItems(NamedTuple):
         """The mean, in the family's own sign, kept from 0 and 1."""
         return min(max(self.sign * mean, EDGE), 1.0 - EDGE)
 
-    def tilted(self, mean: float, weight: float, tau: float) -> float:
-        """The root of slope · q (1 − q) = weight · (q − p), in the form that does not cancel."""
+    def move(self, mean: float, weight: float, tau: float) -> tuple[float, float]:
+        """By the root q of τ q (1 − q) = ± w (q − p), in the form that does not cancel."""
         p = self.inner(mean)
-        slope = self.sign * tau
-        difference = weight - slope
-        root = math.sqrt(difference * difference + 4.0 * slope * weight * p)
+        near, far = (p, 1.0 - p) if self.sign > 0.0 else (1.0 - p, p)  # the mean moves to near
+        difference = weight - tau
+        root = math.sqrt(difference * difference + 4.0 * tau * weight * near)
         if difference >= 0.0:
-            return self.sign * min(1.0, 2.0 * weight * p / (difference + root))
-        return self.sign * min(1.0, (root - difference) / (2.0 * slope))
+            up = min(1.0, 2.0 * weight * near / (difference + root))
+        else:
+            up = min(1.0, (root - difference) / (2.0 * tau))
+        down = 2.0 * weight * far / (weight + tau + root)
+        both = up * down
+        bend = near * (down * down) + far * (up * up)  # d″ times the square of both
+        return tau * both / weight, both * (both / (bend * weight))
 
-    def divergence(self, mean: float, other: float) -> float:
-        return bernoulli_kl(self.inner(mean), min(max(self.sign * other, 1e-300), 1.0 - 1e-16))
-
-    def bend(self, mean: float, other: float) -> float:
-        p = self.inner(mean)
-        q = min(max(self.sign * other, 1e-150), 1.0 - 1e-16)
-        return p / (q * q) + (1.0 - p) / ((1.0 - q) * (1.0 - q))
+    def divergence(self, mean: float, shift: float) -> float:
+        other = min(max(self.sign * (mean + shift), 1e-300), 1.0 - 1e-16)
+        return bernoulli_kl(self.inner(mean), other)
 
     def room(self, mean: float) -> float:
         return 1.0 - mean if self.sign > 0.0 else self.sign * mean
@@ -53,47 +49,3 @@ class BernoulliItems(NamedTuple):
 
     def steepest(self, weight: float) -> float:
         return math.inf
-
-    def log_information(
-        self,
-        w: Floats,
-        member: Floats,
-        need: Floats,
-        means: Floats,
-        p: int,
-        m: int,
-        t: Floats,
-        tau: Floats,
-    ) -> None:
-        fill_information(self, w, member, need, means, p, m, t, tau)
-
-    def gradients(
-        self,
-        w: Floats,
-        member: Floats,
-        need: Floats,
-        means: Floats,
-        tau: Floats,
-        p: int,
-        m: int,
-        gradient: Floats,
-        rank_one: Floats,
-        diagonal: Floats,
-    ) -> None:
-        fill_gradients(self, w, member, need, means, tau, p, m, gradient, rank_one, diagonal)
-
-    def add_curvature(
-        self,
-        w: Floats,
-        gradient: Floats,
-        rank_one: Floats,
-        diagonal: Floats,
-        multiplier: Floats,
-        slackness: Floats,
-        pull: Floats,
-        p: int,
-        m: int,
-        out: Floats,
-        work: Floats,
-    ) -> None:
-        fill_curvature(gradient, rank_one, diagonal, multiplier, slackness, p, m, out, work)

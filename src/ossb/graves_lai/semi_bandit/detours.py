@@ -163,22 +163,6 @@ def proved(
     return y, lower
 
 
-def feasible_detours(graph: Graph, weights: np.ndarray, unit: float) -> float:
-    """The factor that makes item weights feasible for every path, never below the exact one."""
-    edge_weights = weights[graph.items]
-    if not (edge_weights > 0).all():
-        return np.inf
-    spread = unit / edge_weights
-    sweeps = LongestPaths(graph)
-    near = [list(detour) for detour in cheapest(sweeps)]
-    floor = max(spread[d].sum() / graph.cost[d].sum() ** 2 for d in near)
-    search = largest_ratio(sweeps, spread, tangents(sweeps), float(floor))
-    if search.complete:
-        return search.ratio
-    least = min(float(graph.cost[d].sum()) for d in near)
-    return heaviest_detour(sweeps, spread) / least  # U ≤ r Δ and Δ ≥ the least of all gaps
-
-
 def heaviest_detour(sweeps: LongestPaths, pull: np.ndarray) -> float:
     """max over detours of Σ pull / Σ cost (Dinkelbach)."""
     cost, ratio = sweeps.graph.cost, 0.0

@@ -9,7 +9,9 @@ import math
 
 import numpy as np
 
-from ossb.graves_lai.semi_bandit.barrier import minimize
+from ossb.graves_lai import program
+from ossb.graves_lai.information.items import set_items, step_of
+from ossb.graves_lai.program.warm import NOBODY
 from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
 from ossb.graves_lai.semi_bandit.implicit_solution import (
     ImplicitSolution,
@@ -20,18 +22,8 @@ from ossb.graves_lai.semi_bandit.implicit_solution import (
     reward,
 )
 from ossb.graves_lai.semi_bandit.index import maximize_index
-from ossb.graves_lai.semi_bandit.workspace import (
-    BEST_V,
-    BEST_Y,
-    BOUND_W,
-    MEMBER,
-    NEED,
-    V,
-    workspace,
-)
 
 MAX_ROUNDS = 60
-INTERPRETED_ITEMS = 20  # items outside x* up to which nobody should wait for a compiler
 
 
 def solve_implicit(
@@ -85,37 +77,36 @@ class _Working:
     ) -> None:
         self.phi, self.leader, self.outside = phi, leader, outside
         self.columns, self.rows, self.sigma = columns, rows, sigma
-        self.place = {int(item): k for k, item in enumerate(outside)}
+        self.movable = set(outside.tolist())
         self.best = reward(phi, leader)
         self.rates = np.zeros(len(columns))
         self.item_weights = np.zeros(phi.size)
 
     def solve(self, gap: float) -> None:
-        p, n, m = self.outside.size, len(self.columns), len(self.rows)
-        work = workspace(p, n, m)
         gaps = np.array([self.best - reward(self.phi, arm) for arm in self.columns])
-        for z, arm in enumerate(self.columns):
-            work.columns[self._places(arm), z] = 1.0 / gaps[z]
-        for x, arm in enumerate(self.rows):
-            work.by_row_item[MEMBER, self._places(arm), x] = 1.0
-            work.by_row[NEED, x] = self.best - reward(self.phi, arm)
-        work.by_column[V] = 1.0
-        run = minimize.run_as(True if p > INTERPRETED_ITEMS else None)
-        run(GaussianItems(self.sigma), work, p, n, m, gap, 0.0, 0.5)
-        self.gaps, self.rates = gaps, work.by_column[BEST_V] / gaps
-        self.y = work.by_row[BEST_Y].copy()
-        self.bound_weights = np.ones(self.phi.size)
-        self.bound_weights[self.outside] = work.by_item[BOUND_W]
+        needs = np.array([self.best - reward(self.phi, arm) for arm in self.rows])
+        known = np.zeros(self.phi.size)
+        known[list(self.leader)] = 1.0
+        information = set_items(
+            GaussianItems(self.sigma), self._sets(self.columns), self.phi, needs, known,
+            self._sets(self.rows),
+        )  # fmt: skip
+        found = program.solve(information, gaps, NOBODY, gap)
+        self.gaps, self.rates, self.y = gaps, found.rates, found.weights
+        self.steps = [step_of(information, row) for row in range(len(self.rows))]
         self.item_weights[:] = 0.0
         for arm, rate in zip(self.columns, self.rates, strict=True):
             self.item_weights[list(arm)] += rate
 
-    def _places(self, arm: Items) -> list[int]:
-        return [self.place[i] for i in arm if i in self.place]
+    def _sets(self, arms: list[Items]) -> np.ndarray:
+        sets = np.zeros((len(arms), self.phi.size))
+        for place, arm in enumerate(arms):
+            sets[place, list(arm)] = 1.0
+        return sets
 
     def violated(self, arm: Items, slack: float) -> bool:
         """Whether an alternative is told apart by less than it must be."""
-        mine = [i for i in arm if i in self.place]
+        mine = [i for i in arm if i in self.movable]
         need = self.best - reward(self.phi, arm)
         if not mine or not need > 0:
             return False
@@ -162,12 +153,9 @@ class _Working:
         """The most confusing item means of each row, and Σ y d per item."""
         confusing = np.tile(self.phi, (len(self.rows), 1))
         pull = np.zeros(self.phi.size)
-        for k, arm in enumerate(self.rows):
-            mine = [i for i in arm if i in self.place]
-            inverse = 1.0 / self.bound_weights[mine]
-            step = (self.best - reward(self.phi, arm)) * inverse / inverse.sum()
-            confusing[k, mine] += step
-            pull[mine] += self.y[k] * step * step / (2.0 * self.sigma**2)
+        for k, step in enumerate(self.steps):
+            confusing[k] += step
+            pull += self.y[k] * step * step / (2.0 * self.sigma**2)
         return confusing, pull
 
 

@@ -1,84 +1,33 @@
-"""What the solver asks of the way items are observed; written once, for every family."""
+"""How an item of a set is observed, as solvers see it; written once, for every family."""
 
 from typing import Protocol
 
-from ossb.records import Floats
+EDGE = 1e-12  # distance kept from the ends of the mean space
 
 
 class ItemFamily(Protocol):
-    """The least information F_x(w) = min Σ w_i d(φ_i, λ_i) over Σ (λ_i − φ_i) ≥ need_x, by item.
-
-    Shapes: ``w``, ``means``, ``pull`` (p,); ``need``, ``t``, ``tau``, ``multiplier``,
-    ``slackness``, ``work`` (m,); ``member``, ``gradient``, ``rank_one``, ``diagonal`` (p, m).
-    """
+    """Divergences of one item's means, more being better, by how far a mean rises."""
 
     def quadratic(self) -> bool:
-        """Whether F_x is need² times a function of the weights, so that it can be cached."""
+        """Whether the divergence is, so that multipliers are in closed form."""
         ...
 
-    def tilted(self, mean: float, weight: float, tau: float) -> float:
-        """The most confusing mean of an item, given the multiplier of its alternative."""
+    def move(self, mean: float, weight: float, tau: float) -> tuple[float, float]:
+        """How far the mean λ is that maximises τ λ − w d(φ, λ), and 1/(w d″) there."""
         ...
 
-    def divergence(self, mean: float, other: float) -> float:
-        """Information one observation of the item brings between two means."""
-        ...
-
-    def bend(self, mean: float, other: float) -> float:
-        """Second derivative of the divergence in its second mean."""
+    def divergence(self, mean: float, shift: float) -> float:
+        """Information one observation of the item brings between a mean and a larger one."""
         ...
 
     def room(self, mean: float) -> float:
         """How far the mean can rise; 0 at the end of the mean space."""
         ...
 
+    def spread(self, mean: float) -> float:
+        """Variance of the item."""
+        ...
+
     def steepest(self, weight: float) -> float:
         """The multiplier at which the mean of an item of that weight would move without end."""
-        ...
-
-    def log_information(
-        self,
-        w: Floats,
-        member: Floats,
-        need: Floats,
-        means: Floats,
-        p: int,
-        m: int,
-        t: Floats,
-        tau: Floats,
-    ) -> None:
-        """t = log F_x, from a dual value and so never above it, and the multiplier tau."""
-        ...
-
-    def gradients(
-        self,
-        w: Floats,
-        member: Floats,
-        need: Floats,
-        means: Floats,
-        tau: Floats,
-        p: int,
-        m: int,
-        gradient: Floats,
-        rank_one: Floats,
-        diagonal: Floats,
-    ) -> None:
-        """Gradient of log F_x, and what ``add_curvature`` needs of its Hessian."""
-        ...
-
-    def add_curvature(
-        self,
-        w: Floats,
-        gradient: Floats,
-        rank_one: Floats,
-        diagonal: Floats,
-        multiplier: Floats,
-        slackness: Floats,
-        pull: Floats,
-        p: int,
-        m: int,
-        out: Floats,
-        work: Floats,
-    ) -> None:
-        """Add −Σ q ∇² log F + Σ slackness G Gᵀ, where pull = Σ q G."""
         ...

@@ -6,16 +6,17 @@ from dataclasses import replace
 import numpy as np
 
 from ossb.errors import CertificationError, InputError
+from ossb.graves_lai import program
+from ossb.graves_lai.information.items import set_items, step_of, told
+from ossb.graves_lai.program.warm import NOBODY
 from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
-from ossb.graves_lai.semi_bandit.item_family import ItemFamily
-from ossb.graves_lai.semi_bandit.memory import start
-from ossb.graves_lai.semi_bandit.rates import rates
-from ossb.graves_lai.semi_bandit.solution import SemiBanditSolution, certify, gaps_to
-from ossb.graves_lai.semi_bandit.tilting import EDGE
+from ossb.graves_lai.semi_bandit.item_family import EDGE, ItemFamily
+from ossb.graves_lai.semi_bandit.solution import SemiBanditSolution, gaps_to
 from ossb.graves_lai.semi_bandit.units import units_of
 
-INTERPRETED_SIZE = 100_000  # arms × items up to which nobody should wait for a compiler
-INTERPRETED_ITEMS = 40
+SHARE = 0.5  # of the gap asked for, to which the barrier goes
+SHARES = (1e-4, 1e-6, 1e-8, 0.0)  # of the cost, below which rates are left out if the bound allows
+MOSTLY = 0.9  # of the gap asked for, which that may use
 TIE = 1e-13
 ROUNDING = 1e-15
 LEAST, MOST = 1e-280, 1e280  # units of rates and costs that leave room for rates and costs
@@ -49,8 +50,6 @@ def solve(
     check_arms(arms, phi)
     if items is None:
         items = GaussianItems(1.0)
-    if compiled is None and (arms.size > INTERPRETED_SIZE or arms.shape[1] > INTERPRETED_ITEMS):
-        compiled = True
     units = units_of(items, phi, gaps_to(arms, phi, int(np.argmax(arms @ phi))))
     refuse_edges(arms, phi / units.mean, units.items)
     try:
@@ -78,9 +77,31 @@ def solve_in_units(
     arms: np.ndarray, phi: np.ndarray, gap: float, compiled: bool | None, items: ItemFamily
 ) -> SemiBanditSolution:
     """Solve in the units in which the numbers stand."""
-    memory = start(arms, items, 0.5 * gap)
-    rates.run_as(compiled)(arms, phi, 0.0, memory, np.empty(arms.shape[0]))
-    return certify(arms, phi, memory, gap)
+    leader = int(np.argmax(arms @ phi))
+    gaps = gaps_to(arms, phi, leader)
+    information = set_items(items, arms, phi, gaps, arms[leader])
+    found = program.solve(information, gaps, NOBODY, SHARE * gap, compiled)
+    chosen = np.flatnonzero(found.weights > 0.0)
+    weights, collected = found.weights[chosen], np.zeros(phi.size)
+    confusing = np.tile(phi, (chosen.size, 1))
+    for k, arm in enumerate(chosen.tolist()):
+        step = step_of(information, arm)
+        confusing[k] += step * max(1.0, gaps[arm] / step.sum())  # not short of it by rounding
+        for i in np.flatnonzero(step).tolist():
+            collected[i] += weights[k] * items.divergence(phi[i], confusing[k, i] - phi[i])
+    lower, others = 0.0, np.arange(len(arms)) != leader
+    if chosen.size:
+        lower = float(weights.sum() / ((arms @ collected)[others] / gaps[others]).max())
+    rates = found.rates
+    for share in SHARES:
+        spent = found.rates * gaps
+        fewer = np.where(spent > share * spent.sum(), found.rates, 0.0)
+        least = float(told(information, fewer @ arms).min())
+        if least > 0.0:
+            rates = fewer / least
+            if float(rates @ gaps) - lower <= MOSTLY * gap * float(rates @ gaps):
+                break
+    return SemiBanditSolution(leader, rates, float(rates @ gaps), lower, chosen, confusing, weights)
 
 
 def check_arms(arms: np.ndarray, phi: np.ndarray) -> None:
