@@ -7,9 +7,14 @@ import pytest
 
 from ossb.campaigns import Campaign, Conflict, open_storage
 from ossb.campaigns.deciding import confidence
+from ossb.campaigns.differences import differences
 from ossb.campaigns.intervals import find_ends, intervals
+from ossb.campaigns.looking import View, known_leader
+from ossb.campaigns.player import Player
 from ossb.errors import Closed, InputError
 from ossb.instances import from_dict
+from ossb.models.rivals.mixture import mixture_of
+from ossb.tally import empty_tally, observe
 
 BERNOULLI = {"structure": "classical", "observation": "bernoulli", "n_arms": 3}
 CHANCES = [0.3, 0.5, 0.8]
@@ -190,10 +195,6 @@ FAMILIES = [
 @pytest.mark.parametrize("content", FAMILIES, ids=lambda c: c.get("observation", "gaussian"))
 def test_intervals_hold_at_all_times(content):
     """At each of many looks in each of many runs: ever missed in at most δ of the runs."""
-    from ossb.campaigns.looking import View
-    from ossb.campaigns.player import Player
-    from ossb.tally import empty_tally, observe
-
     instance, missed, runs = from_dict(content), 0, 15
     player, family = Player(instance, {"name": "top-two"}), instance.observed_family
     for run in range(runs):
@@ -211,6 +212,71 @@ def test_intervals_hold_at_all_times(content):
     assert missed <= 0.2 * runs
 
 
+LINES = {"structure": "linear", "arms": [[1, 0.2], [0.1, 1], [0.8, 0.7]], "phi": [0.5, 0.6]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [*FAMILIES, LINES, {**LINES, "goal": "minimize"}],
+    ids=lambda c: f"{c['structure']} {c.get('observation', 'gaussian')} {c.get('goal', '')}",
+)
+def test_differences_to_the_leader_hold_at_all_times(content):
+    """Whichever arm leads: ever missed in at most δ of the runs; within those of both means."""
+    instance, missed, runs = from_dict(content), 0, 6
+    player, truth = Player(instance, {"name": "top-two"}), instance.sign * instance.components
+    n = truth.size
+    for run in range(runs):
+        rng, tally, misses = np.random.default_rng(run), empty_tally(n, n), False
+        for look in range(1, 41):
+            for k, mean in enumerate(instance.components.tolist()):
+                observe(tally, k, instance.observed_family.sample(mean, rng))
+            if look not in (2, 8, 40):
+                continue
+            tally.clock[0] = n * look
+            view = View(player, tally, n, 0, n)
+            leader, found = known_leader(view), differences(view, 0.2)
+            assert found[leader] is None
+            for ends, gap in zip(found, truth - truth[leader], strict=True):
+                if ends is not None:
+                    misses = misses or not ends[0] <= gap <= ends[1]
+                    assert ends[0] < ends[1]
+        assert look < 40 or sum(ends is not None for ends in found) == n - 1
+        missed += misses
+    assert missed <= 0.2 * runs
+
+
+@pytest.mark.parametrize("observation", ["bernoulli", "gaussian", "poisson"])
+def test_differences_are_those_that_pairs_of_means_leave(observation):
+    """By a grid of means, of which those stay that evidence does not rule out."""
+    content = {"structure": "classical", "observation": observation, "n_arms": 3}
+    instance, level = from_dict(content), math.log(3 / (0.1 * 0.9))
+    tally = empty_tally(3, 3)
+    tally.counts[:], tally.means[:], tally.clock[0] = [30, 45, 60], [0.4, 0.2, 0.6], 135
+    found = differences(View(Player(instance, {"name": "top-two"}), tally, 3, 0, 3), 0.1)
+    mixture = mixture_of(instance.observed_family)
+    grid = np.linspace(0.005 if observation != "gaussian" else -1.5, 1.5, 1200)
+    grid = grid[grid < mixture.family.highest()]
+    ends = [[mixture.evidence_at(float(c), m, v) for v in grid] for c, m in ((60, 0.6), (30, 0.4))]
+    kept = np.add.outer(*map(np.array, ends)) <= level
+    apart = (grid[None, :] - grid[:, None])[kept]
+    assert found[0] == pytest.approx([apart.min(), apart.max()], abs=6e-3)
+
+
+def test_a_test_that_has_ended_leaves_the_leader_ahead():
+    """Of linear arms both rest on the same evidence, and agree; of sums common items drop out."""
+    campaign = Campaign.open("memory://", "c", instance={**LINES, "sigma": 0.3}, policy="identify")
+    rng, ahead = np.random.default_rng(1), []
+    for _ in range(60):
+        (decision,) = campaign.ask()
+        row = np.array(LINES["arms"][decision.arm])
+        campaign.tell(decision.id, float(row @ LINES["phi"] + 0.3 * rng.normal()))
+        found = campaign.document()
+        ends = [end for end in found["intervals"]["differences"] or [[0.0, 1.0]] if end is not None]
+        ahead.append((found["stop"]["met"], len(ends) == 2 and max(e[1] for e in ends) < 0.0))
+    assert all(met == behind for met, behind in ahead)
+    assert ahead[-1][0]
+
+
 def test_intervals_of_sums_are_sums_and_of_the_unseen_none():
     pairs = {
         "structure": "combinatorial",
@@ -225,6 +291,7 @@ def test_intervals_of_sums_are_sums_and_of_the_unseen_none():
     seen = [ends for ends in found["components"] if ends is not None]
     assert found["components"].count(None) == 1
     assert [ends is None for ends in found["arms"]].count(True) == 1
+    assert found["differences"] == [None, None]
     total = next(ends for ends in found["arms"] if ends is not None)
     assert total == pytest.approx([sum(e[0] for e in seen), sum(e[1] for e in seen)])
     assert all(math.isfinite(end) for end in total)
@@ -233,8 +300,6 @@ def test_intervals_of_sums_are_sums_and_of_the_unseen_none():
 @pytest.mark.parametrize("content", FAMILIES, ids=lambda c: c.get("observation", "gaussian"))
 def test_ends_are_found_alike_by_compiled_code(content):
     """Documents of many arms have no time for the interpreter."""
-    from ossb.models.rivals.mixture import mixture_of
-
     family = from_dict(content).observed_family
     counts = np.array([0, 1, 7, 1000])
     means = np.array([0.0, *(family.sample(m, np.random.default_rng(1)) for m in (0.5,) * 3)])

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from ossb import deadlines
 from ossb.arm_sets import ARM_SETS
 from ossb.campaigns.deciding import Left, Test, confidence, outlook, sentence
+from ossb.campaigns.differences import differences
 from ossb.campaigns.headline import amount, found_so_far, headline
 from ossb.campaigns.intervals import intervals
-from ossb.campaigns.looking import GAP, Moment, known_leader, rates_at_estimate, stopping
+from ossb.campaigns.looking import GAP, Moment, View, known_leader, rates_at_estimate, stopping
 from ossb.errors import OutOfTime
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def document_of(
         "rates": rates,
         "stop": stop,
         "headline": headline(stands, leader, stop, left, told_for, pace),
-        "intervals": intervals(moment.view, INTERVALS) if moment.view.player.whole else None,
+        "intervals": _intervals(moment.view),
         "exploration": {"regret": told_for, "bound": promised, "gaps": gaps},
         "timeline": moment.timeline(gaps),
     }
@@ -76,6 +77,13 @@ def _stop(
     policy, spent = stands["policy"]["name"], amount(regret, stands["instance"])
     said = sentence(stop, left, policy, named, stands["rounds"], spent, per_day)
     return {**stop, "left": None if left is None else left._asdict(), "sentence": said}, left
+
+
+def _intervals(view: View) -> dict[str, Any] | None:
+    """Of means, and of differences to the leader; each list right at all times."""
+    if not view.player.whole:
+        return None
+    return {**intervals(view, INTERVALS), "differences": differences(view, INTERVALS)}
 
 
 def _rates(moment: Moment) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ossb.campaigns.looking import View
+from ossb.campaigns.stopping import share
 from ossb.kernels import kernel
 from ossb.models.rivals.mixture import Mixture, mixture_of
 
@@ -20,7 +21,7 @@ def intervals(view: View, delta: float) -> dict[str, Any]:
     worth the sum of theirs; in the user's sign, None where something was not told of yet.
     """
     instance: Any = view.player.instance
-    own = _of_components(instance, view.tally, delta)
+    own = _of_components(instance, view.tally, delta * share(view.added, instance.can_grow))
     if view.player.described:
         return {"components": own, "arms": None}
     arms = []

@@ -37,6 +37,7 @@ CAMPAIGN: dict[str, Any] = {
     "intervals": {
         "components": [[0.02, 1.0], [0.0, 0.98], [0.0, 0.98]],
         "arms": [[0.02, 1.0], [0.0, 0.98], [0.0, 0.98]],
+        "differences": [None, [-1.0, 0.94], [-1.0, 0.94]],
     },
     "exploration": {"regret": None, "bound": None, "gaps": None},
     "timeline": {

@@ -141,7 +141,18 @@ CONTRASTS = record(
     }
 )
 ENDS: Schema = or_none({"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2})
-INTERVALS = or_none(record({"components": lists(ENDS), "arms": or_none(lists(ENDS))}))
+INTERVALS = or_none(
+    record(
+        {
+            "components": lists(ENDS),
+            "arms": or_none(lists(ENDS)),
+            "differences": {
+                **or_none(lists(ENDS)),
+                "description": "Every arm less the leader; all right together, at all times.",
+            },
+        }
+    )
+)
 CAMPAIGN = record(
     {
         **DEFINED,

@@ -3,7 +3,7 @@
 import { bars, intervals, lines, meter, short, stack, svg } from "/page/charts.js";
 import { savePicture, saveTable } from "/page/files.js";
 import {
-  arms, contextName, dated, endsOf, fullName, hasContexts, isSet, items, leaderName, marks, ownName, rated, worth,
+  arms, contextName, dated, differences, endsOf, fullName, hasContexts, isSet, items, leaderName, marks, ownName, rated, worth,
 } from "/page/shown.js";
 import "/page/tips.js";
 
@@ -243,10 +243,14 @@ function details(found) {
     : element("p", { class: "plain" }, `Likelihood-ratio statistic ${short(stop.statistic, 3)}, threshold ${short(stop.threshold, 3)} `
       + `at ${short(100 * (1 - stop.delta))} %`
       + (stop.runner_up === null ? "." : `; least ruled out: ${fullName(found, stop.runner_up)}.`));
+  const title = `Difference to ${leaderName(found)} with 95 % intervals`;
+  const [apart, fewer] = cut(differences(found), (row) => -Math.abs(row.mean), found.arms.length, (total) => `nearest of ${short(total)} arms`);
+  const behind = apart.length ? [card(withUnit(found.instance, title), "", intervals(apart, "Difference of each arm to the leader", found.instance.reward_unit), ...fewer)] : [];
   const whole = element("details", { id: "mathematics" },
     element("summary", { id: "mathematics-summary" }, "The mathematics"),
     element("div", { class: "grid" },
       card("Test", "", test),
+      ...behind,
       card("Regret beside the bound", "half", ...regret(found, true)),
       card("Rates the bound asks for, c(x, m)", "half", rates.length ? bars(rates, "Rate of each arm") : noRates),
       card("Phases", "", ...phases(found))));

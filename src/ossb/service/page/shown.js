@@ -105,6 +105,18 @@ export function arms(found, context = null) {
   return context === null ? rows : rows.filter((row) => row.arm[0] === context);
 }
 
+// By how much arms differ from the leader; none where that is not known.
+export function differences(found) {
+  const ends = found.intervals && found.intervals.differences;
+  if (!ends) return [];
+  const first = found.arms.findIndex((one) => same(one.arm, found.leader)), { means } = found;
+  return found.arms.map((one, i) => ({ one, i })).filter(({ i }) => ends[i] && means[i] !== null)
+    .map(({ one, i }) => {
+      const row = { name: one.arm_name, mean: means[i] - means[first], ...within(0, ends[i]), leads: false };
+      return { ...row, tip: `${row.name}: ${amount(found.instance, row.mean, 4)} (95 % interval ${endsOf(row)})` };
+    });
+}
+
 export function rated(found, most) {
   return (found.rates.rates || []).filter((entry) => entry.rate > 0).sort((a, b) => b.rate - a.rate)
     .slice(0, most).map((entry) => ({ name: fullName(found, entry.arm), value: entry.rate }));
