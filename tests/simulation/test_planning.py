@@ -211,3 +211,20 @@ def test_the_command_plans_ranges(tmp_path, monkeypatch, capsys):
     assert len(json.loads(run.out)) == 21
     assert run("plan", "a.json", "--gap", "0.1") == 2
     assert "`gap` must be used with" in run.err
+
+
+TIED = {"structure": "classical", "observation": "bernoulli"}
+
+
+def test_of_several_best_arms_any_will_do_where_epsilon_lets_it():
+    """There is no T*, and a plan all the same; without ε no test of them ends."""
+    tied = from_dict({**TIED, "theta": [0.5, 0.8, 0.8]})
+    found = ossb.plan(tied, 0.1, epsilon=0.2)
+    assert found.characteristic_time is None
+    assert found.lower_bound is None
+    assert "T*" not in found.table()
+    assert found.to_dict()["characteristic_time"] is None
+    close = ossb.plan(from_dict({**TIED, "theta": [0.5, 0.8, 0.799]}), 0.1, epsilon=0.2)
+    assert found.rounds == pytest.approx(close.rounds, rel=0.05)
+    with pytest.raises(InputError, match="both best"):
+        ossb.plan(tied, 0.1)

@@ -51,7 +51,7 @@ class Plan:
     delta: float
     epsilon: float
     per_day: float | None
-    characteristic_time: float
+    characteristic_time: float | None  # None where several arms are best, and ε > 0
     rounds: int
     plays: np.ndarray  # float64 (n_arms,)
     regret: float
@@ -67,7 +67,7 @@ class Plan:
 
         None where ε > 0, when several answers may be right.
         """
-        if self.epsilon > 0.0:
+        if self.epsilon > 0.0 or self.characteristic_time is None:
             return None
         return self.characteristic_time * bernoulli_kl(self.delta, 1.0 - self.delta)
 
@@ -190,7 +190,7 @@ def plan(
         raise InputError("per_day", "be positive", per_day)
     trials = integer(simulate, "simulate")
     gaps = np.asarray(instance.gaps, dtype=np.float64)
-    found = bound(instance, cost="samples", answer=asked)
+    found = _bound(instance, end, "samples")
     weights, rounds = _cheapest(instance, end, found, "samples")
     plays = np.maximum(rounds * weights, 0.0)
     stops = None
@@ -208,7 +208,7 @@ def plan(
         end.delta,
         end.epsilon,
         per_day,
-        float(found.value),
+        None if found is None else float(found.value),
         rounds,
         plays,
         float(plays @ gaps),
@@ -231,10 +231,22 @@ def _weights(instance: Any, found: Any) -> np.ndarray:
     return np.asarray(rates / total)
 
 
+def _bound(instance: Any, end: Stop, cost: float | str, gap: float = 1e-6) -> Any:
+    """The bound of a test; None where several arms are best, of which ε > 0 takes any."""
+    try:
+        return bound(instance, gap, cost=cost, answer=end.answer)
+    except OssbError:
+        if end.epsilon > 0.0 and np.count_nonzero(instance.gaps == 0.0) > 1:
+            return None
+        raise
+
+
 def _cheapest(instance: Any, end: Stop, found: Any, cost: float | str) -> tuple[np.ndarray, int]:
     """The shares of a test and its rounds: by a bound's rates or, with ε, by ``top-two``'s."""
     best, least, fault = None, math.inf, None
-    tried = [_weights(instance, found)]  # where the best arm is certain there are none
+    tried = []
+    if found is not None:
+        tried.append(_weights(instance, found))  # where the best arm is certain there are none
     if end.epsilon > 0.0:
         tried.append(shares(instance, end, cost))
     prices = 1.0 if isinstance(cost, str) else np.asarray(instance.gaps) + cost
@@ -337,7 +349,7 @@ def _frontier(
     for extra in EXTRAS:
         try:
             cost = extra * float(gaps.max())
-            found = bound(instance, 1e-4, cost=cost, answer=end.answer)
+            found = _bound(instance, end, cost, 1e-4)
             weights, rounds = _cheapest(instance, end, found, cost)
         except OssbError:
             continue
@@ -365,8 +377,7 @@ def _without_structure(instance: Any, end: Stop) -> int | None:
         return None
     try:
         its_end = stop_of(alone, end.delta, end.epsilon, answer=end.answer)
-        found = bound(alone, cost="samples", answer=end.answer)
-        return _cheapest(alone, its_end, found, "samples")[1]
+        return _cheapest(alone, its_end, _bound(alone, its_end, "samples"), "samples")[1]
     except OssbError:
         return None
 
@@ -379,7 +390,8 @@ def _fixed_sample(instance: Any, end: Stop) -> dict[float, int]:
     alone = _alone(instance)
     if alone is None or isinstance(alone.family, Exponential):
         return {}
-    rewards, best = np.asarray(alone.rewards), alone.best
+    rewards = np.asarray(alone.rewards)
+    best = int(np.argmax(rewards))
     others = np.flatnonzero(np.arange(rewards.size) != best)
     variance = np.array([alone.family.variance(float(mean)) for mean in rewards])
     gaps = rewards[best] - rewards[others] + end.epsilon

@@ -135,10 +135,10 @@ class Piecewise(Instance):
 
     @cached_property
     def gaps(self) -> np.ndarray:
-        """Δ(x); 0 at the best arm."""
+        """Δ(x); 0 at the best arm, or at each of several."""
         if self.own_gaps is not None:
             return self.own_gaps
-        return np.asarray(self.brings[self.best] - self.brings)
+        return np.asarray(self.brings.max() - self.brings)
 
     @cached_property
     def incidence(self) -> np.ndarray:
