@@ -167,11 +167,12 @@ class Wanted(NamedTuple):
     """What the last asks had still to learn."""
 
     matrix: np.ndarray  # W A W, a mean over them
-    share: float  # the largest of one alternative in the expected improvement of the newest
+    share: float  # the largest of one alternative in all the expected improvement
 
 
 def hgl(parameters: Mapping[str, Any], offer: Offer, rng: Generator) -> Decision:
-    factor, front, cautious = settings(offer.instance, **parameters)
+    given = {**parameters, "front": parameters["front"] or 0.0}  # as where contexts are listed
+    factor, front, cautious = settings(offer.instance, **given)
     found = posterior(offer.evidence, offer.spread)
     inverse = np.linalg.inv(found.precision + offer.on_its_way())
     wanted = want(offer, found, inverse)
@@ -219,9 +220,8 @@ def want(offer: Offer, found: Posterior, inverse: np.ndarray) -> Wanted:
     doubts[near] = chances
     expected[near] = s * np.maximum(heights - z * chances, 0.0)
     weights /= np.repeat(1.0 + np.add.reduceat(doubts, starts), sizes)
-    last = expected[starts[-1] :]
-    total = float(last.sum())
-    share = float(last.max()) / total if total > 0.0 else 1.0
+    total = float(expected.sum())
+    share = float(expected.max()) / total if total > 0.0 else 1.0
     return Wanted((images * weights[:, None]).T @ images / len(asks), share)
 
 

@@ -152,7 +152,13 @@ def cheapest(leader: int, look: Any) -> float:
 
 
 def foresight(instance: Any) -> tuple[float, float]:
-    """The ``horizon_factor`` and ``front`` that an instance is played with by itself."""
+    """The ``horizon_factor`` and ``front`` that an instance is played with by itself.
+
+    Where there are contexts nothing is brought forward: each is met again and again, and what
+    others show meanwhile may be enough.
+    """
+    if instance.has_contexts:
+        return 1.0, 0.0
     if INDEPENDENT in instance.offers or NEIGHBOURS in instance.offers:
         return 1.0, 100.0
     if FEATURES in instance.offers and not instance.shows_lists:

@@ -4,10 +4,12 @@ As ``hgl.py``: play an arm of the present context when what one play buys, over 
 exceeds its gap.  What it buys is the fall of the expected improvement in *every* context, each as
 often as it has come:
 
-    B(x) = ν Σ_z (n_z / n) xᵀ W A_z W x / (1 + xᵀWx),   A_z = ½ Σ_j σ φ(z_j) u_j u_jᵀ / s_j,
+    B(x) = Σ_z (n_z / n) ν_z xᵀ W A_z W x / (1 + xᵀWx),   A_z = ½ Σ_j σ φ(z_j) u_j u_jᵀ / s_j,
 
-ν = 1 / (1 + Σ Φ(−z_j)) over the arms of all contexts, A_z a sum over those of z, with
-u_j = x_j − x_{b_z}, s_j² = u_jᵀWu_j and z_j = gap / σ s_j.  The matrices W A_z W are those of the
+a sum over the arms of z, with u_j = x_j − x_{b_z}, s_j² = u_jᵀWu_j, z_j = gap / σ s_j and
+ν_z = 1 / (1 + Σ Φ(−z_j)) over them: of the alternatives of one context only one can be its best
+arm, while what contexts gain adds up.  The share m in the horizon, where a ``front`` was given, is
+that of one alternative in the improvement expected in all contexts.  The matrices W A_z W are those of the
 last visit of each context, so that a round costs as much with many contexts as with few: where one
 comes seldom its share is small, and what was learnt since can only have lowered it.
 
@@ -43,6 +45,7 @@ from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally, is_waiting
 PATIENCE = 0.01
 FALL = 1e6  # by which a visit may want less than the last before sums are made anew
 MORE = 1.05  # times what was told, after which scales are looked at again
+LARGEST, ALL = 0, 1  # columns of ``improved``
 UNTIL, LEADER = 0, 1  # columns of ``held``
 TOLD_THEN, SCALE, SINCE = 0, 1, 2  # entries of ``marks``
 
@@ -63,7 +66,8 @@ class ContextsMemory(NamedTuple):
         np.ndarray
     )  # int64 (3,): rounds told when scales were looked at, which one was likeliest,
     # and visits since ``total`` was summed anew
-    doubts: np.ndarray  # float64 (1 + n_contexts,): Σ Φ(−z_j), of all contexts and of each
+    improved: np.ndarray  # float64 (n_contexts, 2): what each expected at its last visit, of the
+    # alternative that expected most and of all
     factor: np.ndarray  # float64 (d, d)
     line: np.ndarray  # float64 (d,)
 
@@ -115,7 +119,7 @@ class HglInContexts(NamedTuple):
             np.zeros(count, np.int64),
             np.zeros((count, 2), np.int64),
             np.zeros(3, np.int64),
-            np.zeros(1 + count),
+            np.zeros((count, 2)),
             np.zeros((d, d)),
             np.zeros(d),
         )
@@ -144,8 +148,9 @@ class HglInContexts(NamedTuple):
         leader = predict_within(features, squares.line[TOLD, THETA], low, high, memory.rewards)
         widths_within(features, inverse, low, high, memory.widths)
         dropped = self.drop_visit(z, memory)
-        share = self.want(z, low, high, leader, inverse, memory)
+        self.want(z, low, high, leader, inverse, memory)
         self.add_visit(z, visit, dropped, memory)
+        share = self.largest_share(memory)
         widths_within(features, memory.total, low, high, memory.gains)
         rounds = tally.phases[0] + tally.phases[1] + tally.phases[2] + 1.0
         if not self.cautious:
@@ -153,7 +158,7 @@ class HglInContexts(NamedTuple):
         t = tally.clock[0] + 1.0
         ahead = self.horizon_factor * max(1.0, math.log(t) / 8.0) * t
         ahead += self.front * share * math.sqrt(t)
-        scale = ahead / (rounds * (1.0 + max(memory.doubts[0], 0.0)))
+        scale = ahead / rounds
         best, value = leader, -math.inf
         for x in range(low, high):
             gain = scale * memory.gains[x] / (1.0 + memory.widths[x])
@@ -175,8 +180,8 @@ class HglInContexts(NamedTuple):
         leader: int,
         inverse: np.ndarray,
         memory: ContextsMemory,
-    ) -> float:
-        """Fill W A_z W of a context; the largest share of one arm in its expected improvement."""
+    ) -> None:
+        """Fill ν_z W A_z W of a context, and what its alternatives expect."""
         features, images, matrix = self.model.features, memory.images, memory.wanted[z]
         d, sigma = features.shape[0], self.model.sigma
         for i in range(d):
@@ -207,9 +212,19 @@ class HglInContexts(NamedTuple):
             for i in range(d):
                 for l in range(i, d):  # noqa: E741
                     matrix[i, l] += weight * images[i, x] * images[l, x]
-        memory.doubts[0] += chances - memory.doubts[1 + z]
-        memory.doubts[1 + z] = chances
-        return largest / improvements if improvements > 0.0 else 1.0
+        for i in range(d):
+            for l in range(i, d):  # noqa: E741
+                matrix[i, l] /= 1.0 + chances
+        memory.improved[z, LARGEST] = largest
+        memory.improved[z, ALL] = improvements
+
+    def largest_share(self, memory: ContextsMemory) -> float:
+        """m, each context counted as often as it has come."""
+        largest, total = 0.0, 0.0
+        for c in range(memory.came.shape[0]):
+            largest = max(largest, memory.came[c] * memory.improved[c, LARGEST])
+            total += memory.came[c] * memory.improved[c, ALL]
+        return largest / total if total > 0.0 else 1.0
 
     def drop_visit(self, z: int, memory: ContextsMemory) -> float:
         """Take a context's last visit out of Σ n_z W A_z W; the trace of what that was."""
