@@ -9,9 +9,11 @@ often as it has come:
 a sum over the arms of z, with u_j = x_j − x_{b_z}, s_j² = u_jᵀWu_j, z_j = gap / σ s_j and
 ν_z = 1 / (1 + Σ Φ(−z_j)) over them: of the alternatives of one context only one can be its best
 arm, while what contexts gain adds up.  The share m in the horizon, where a ``front`` was given, is
-that of one alternative in the improvement expected in all contexts.  The matrices W A_z W are those of the
-last visit of each context, so that a round costs as much with many contexts as with few: where one
-comes seldom its share is small, and what was learnt since can only have lowered it.
+that of one alternative in the improvement expected in all contexts.
+
+The matrices W A_z W are those of the last visit of each context, so that a round costs as much with
+many contexts as with few: where one comes seldom its share is small, and what was learnt since can
+only have lowered it.
 
 The prior is the likeliest of those of ``models/scales.py``, looked at again whenever a twentieth
 more was told.
