@@ -9,7 +9,8 @@ from experiment_cases import CLASSICAL, tiny
 from ossb.errors import InputError
 from ossb.experiments.cells import cells
 from ossb.experiments.definition import bundled, parse, read
-from ossb.experiments.generate import unit_arms
+from ossb.experiments.generate import arms_in_contexts, unit_arms
+from ossb.instances import from_dict
 
 FILE = """
 name = "first"
@@ -187,3 +188,15 @@ def test_figure1_is_the_experiment_of_the_paper():
     long = read("figure1-long")
     assert long.horizon == 100_000
     assert (long.policies, long.seed) == (found.policies, found.seed)
+
+
+@pytest.mark.parametrize("layout", ["factors", "sphere", "slopes"])
+def test_arms_in_contexts(layout):
+    found = list(arms_in_contexts({"layout": layout, "n_contexts": 6, "count": 2, "seed": 5}))
+    assert found == list(
+        arms_in_contexts({"layout": layout, "n_contexts": 6, "count": 2, "seed": 5})
+    )
+    for keys in found:
+        instance = from_dict(keys)
+        assert instance.layout.n_contexts == len(instance.bests) == 6
+        assert instance.layout.weights.sum() == pytest.approx(1.0)

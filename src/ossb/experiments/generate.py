@@ -70,6 +70,73 @@ def classical_means(keys: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
+def arms_in_contexts(keys: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Linear instances in contexts, arms, parameters and how often contexts come drawn anew each.
+
+    ``layout`` says how: ``factors``, contexts of two factors (devices and countries) of which each
+    adds something to each arm, ``n_contexts`` the product of both; ``sphere``, unit arms of each
+    context's own and a unit parameter, in ``dimension`` dimensions; ``slopes``, arms with a level,
+    around ``level``, and a slope in a feature of the context.
+    """
+    read = _Keys(keys, "arms_in_contexts")
+    layout = choice(read.take("layout", "factors"), "layout", CONTEXT_LAYOUTS)
+    n_contexts = integer(read.take("n_contexts", 12), "n_contexts", least=1)
+    n_arms = integer(read.take("n_arms", 4), "n_arms", least=2)
+    dimension = integer(read.take("dimension", 6), "dimension", least=2)
+    level = number(read.take("level", 3.0), "level")
+    count = integer(read.take("count", 10), "count", least=1)
+    seed = integer(read.take("seed", 0), "seed")
+    sigma = number(read.take("sigma", 1.0), "sigma")
+    read.finish()
+    for place in range(count):
+        rng = np.random.default_rng([seed, 3, place])
+        found = CONTEXT_LAYOUTS[layout](n_contexts, n_arms, dimension, level, rng)
+        for context, weight in zip(
+            found["contexts"], rng.dirichlet(np.full(n_contexts, 2.0)).tolist(), strict=True
+        ):
+            context["weight"] = weight
+        yield {"structure": "linear", "observation": "gaussian", "sigma": sigma, **found}
+
+
+def _factors(
+    n_contexts: int, n_arms: int, dimension: int, level: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    first = max(x for x in range(1, math.isqrt(n_contexts) + 1) if n_contexts % x == 0)
+    second = n_contexts // first
+    shown = np.eye(first + second)
+    features = [shown[i] + shown[first + j] for i in range(first) for j in range(second)]
+    return {
+        "arms": np.eye(n_arms).tolist(),
+        "interaction": "product",
+        "contexts": [{"features": row.tolist()} for row in features],
+        "phi": rng.uniform(0.0, 0.6, (first + second) * n_arms).tolist(),
+    }
+
+
+def _sphere(
+    n_contexts: int, n_arms: int, dimension: int, level: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    own = [_random(n_arms, dimension, rng) for _ in range(n_contexts)]
+    phi = rng.normal(size=dimension)
+    return {
+        "contexts": [{"arms": rows.tolist()} for rows in own],
+        "phi": (phi / np.linalg.norm(phi)).tolist(),
+    }
+
+
+def _slopes(
+    n_contexts: int, n_arms: int, dimension: int, level: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    features = [[1.0, float(x)] for x in rng.uniform(-1.0, 1.0, n_contexts)]
+    levels, slopes = level + rng.normal(0.0, 0.3, n_arms), rng.normal(0.0, 0.6, n_arms)
+    return {
+        "arms": np.eye(n_arms).tolist(),
+        "interaction": "product",
+        "contexts": [{"features": row} for row in features],
+        "phi": [*levels.tolist(), *slopes.tolist()],
+    }
+
+
 def _random(n_arms: int, dimension: int, rng: np.random.Generator) -> np.ndarray:
     arms = rng.normal(size=(n_arms, dimension))
     return np.asarray(arms / np.linalg.norm(arms, axis=1, keepdims=True))
@@ -110,9 +177,15 @@ LAYOUTS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
     "sphere_grid": _sphere_grid,
     "orthant_grid": _orthant_grid,
 }
+CONTEXT_LAYOUTS: dict[str, Callable[..., dict[str, Any]]] = {
+    "factors": _factors,
+    "sphere": _sphere,
+    "slopes": _slopes,
+}
 GENERATORS: dict[str, Generator] = {
     "unit_arms": unit_arms,
     "classical_means": classical_means,
+    "arms_in_contexts": arms_in_contexts,
 }
 
 
