@@ -11,7 +11,7 @@ standard output; ``--page docs/regret/drawn.md`` writes the page.
 import argparse
 from pathlib import Path
 
-from ossb.cli.playing import play
+from ossb.cli.run_progress import play
 from ossb.errors import OssbError
 from ossb.experiments.results import Results
 from regret_grid.drawn import HALVES, drawn_names, drawn_part

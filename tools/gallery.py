@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import paper_claim
-from ossb.cli.playing import play
+from ossb.cli.run_progress import play
 from ossb.experiments import ends
 from ossb.experiments.definition import bundled, read
 from ossb.experiments.ledger import Ledger

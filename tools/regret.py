@@ -33,7 +33,7 @@ from datetime import date
 from pathlib import Path
 
 import regret_page
-from ossb.cli.playing import play as watched
+from ossb.cli.run_progress import play as watched
 from ossb.errors import InputError, OssbError
 from ossb.experiments.results import Results
 from regret_grid.costs import round_costs

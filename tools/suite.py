@@ -13,7 +13,7 @@ from importlib.metadata import version as installed
 from pathlib import Path
 
 import ossb
-from ossb.cli.playing import play
+from ossb.cli.run_progress import play
 from ossb.suite.definition import NEWEST, suite, trials_of
 from ossb.suite.frozen import Frozen, written
 from ossb.suite.lines import played, refusals

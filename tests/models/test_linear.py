@@ -187,7 +187,7 @@ def test_bare_means_are_taken_as_they_stand():
     assert model.unseen(told([0, 0, 0], [0.0] * 3)) == 0
     assert model.unseen(told([1, 0, 1], [0.0] * 3)) == 1
     assert model.unseen(told([1, 1, 1], [0.0] * 3)) == -1
-    assert model.speaks(0)
+    assert model.is_informative(0)
 
 
 def test_pending_plays_count_in_gains_and_never_in_tests():

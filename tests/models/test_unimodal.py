@@ -9,7 +9,7 @@ from ossb.campaigns.campaign import Campaign
 from ossb.errors import InputError
 from ossb.models import unimodal
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
-from ossb.models.standing import decide_standing
+from ossb.models.unimodal_cache import decide_standing
 from ossb.policies import policy
 from ossb.simulation import simulate
 from ossb.structures.unimodal import Unimodal

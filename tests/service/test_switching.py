@@ -100,15 +100,15 @@ def test_what_would_make_asks_take_too_long_is_refused(local, monkeypatch, chang
 @pytest.mark.parametrize("change", [by_switching, by_growing])
 def test_the_policy_that_was_tried_is_the_one_that_plays(local, monkeypatch, change):
     """It may have been compiled for the trial: asks must not begin slowly after it."""
-    from ossb.campaigns import changing
+    from ossb.campaigns import arms
 
-    tried, rehearse = [], changing.rehearse
+    tried, rehearse = [], arms.rehearse
 
     def kept(event, player, seconds):
         tried.append((player, seconds))
         rehearse(event, player, seconds)
 
-    monkeypatch.setattr(changing, "rehearse", kept)
+    monkeypatch.setattr(arms, "rehearse", kept)
     assert change(local).status_code in (200, 201)
     ((player, seconds),) = tried
     assert seconds == 0.3
@@ -119,20 +119,20 @@ def test_the_policy_that_was_tried_is_the_one_that_plays(local, monkeypatch, cha
 
 
 def test_what_was_tried_on_a_campaign_that_moved_meanwhile_is_tried_again(local, monkeypatch):
-    from ossb.campaigns import changing
+    from ossb.campaigns import arms
 
-    tried, rehearse = [], changing.rehearse
+    tried, rehearse = [], arms.rehearse
     campaign = local.service.registry.campaign("first")
 
     def moving(event, player, seconds):
         tried.append((event.content["policy"]["name"], player.instance.unit_count()))
         rehearse(event, player, seconds)
         if len(tried) == 1:
-            monkeypatch.setattr(changing, "rehearse", rehearse)
+            monkeypatch.setattr(arms, "rehearse", rehearse)
             campaign.add_arm()
-            monkeypatch.setattr(changing, "rehearse", moving)
+            monkeypatch.setattr(arms, "rehearse", moving)
 
-    monkeypatch.setattr(changing, "rehearse", moving)
+    monkeypatch.setattr(arms, "rehearse", moving)
     assert switch(local, "hgl").status_code == 200
     assert tried == [("hgl", 3), ("hgl", 4)]
     found = local.get("/v1/campaigns/first").json()

@@ -1,7 +1,7 @@
 """Campaigns: ask for an arm, act, tell what was observed; through crashes, for weeks."""
 
+from ossb.campaigns.arms import Closed
 from ossb.campaigns.campaign import Campaign
-from ossb.campaigns.changing import Closed
 from ossb.campaigns.history import Decided
 from ossb.campaigns.journal import Unknown
 from ossb.campaigns.rows import read_rows
@@ -13,7 +13,7 @@ from ossb.campaigns.storage import (
     Unavailable,
     open_storage,
 )
-from ossb.campaigns.telling import Told
+from ossb.campaigns.tell import Told
 
 __all__ = [
     "Campaign",

@@ -13,7 +13,8 @@ from typing import Any, Self, overload
 import numpy as np
 
 from ossb.campaigns import looking
-from ossb.campaigns.asking import (
+from ossb.campaigns.arms import Changes, Closed
+from ossb.campaigns.ask import (
     Available,
     Players,
     Undone,
@@ -29,7 +30,6 @@ from ossb.campaigns.asking import (
 from ossb.campaigns.brought import Features
 from ossb.campaigns.calls import CampaignCalls
 from ossb.campaigns.card import card, line
-from ossb.campaigns.changing import Changes, Closed
 from ossb.campaigns.contrasts import judged, read_contrasts, trial_of
 from ossb.campaigns.deciding import confidence
 from ossb.campaigns.definition import check_same, create, definition, label
@@ -43,7 +43,7 @@ from ossb.campaigns.ledger import TOLD, VOIDED
 from ossb.campaigns.state import State
 from ossb.campaigns.storage import Storage, open_storage
 from ossb.campaigns.storage.base import NO_END
-from ossb.campaigns.telling import place_of, sorted_out, told_value
+from ossb.campaigns.tell import place_of, sorted_out, told_value
 from ossb.campaigns.timeline import timeline
 from ossb.campaigns.voiding import without
 from ossb.errors import InputError, NoCampaign, OssbError

@@ -10,7 +10,7 @@ import numpy as np
 
 from ossb import deadlines
 from ossb.campaigns import looking
-from ossb.campaigns.asking import choose
+from ossb.campaigns.ask import choose
 from ossb.campaigns.description import described
 from ossb.campaigns.events import Event
 from ossb.campaigns.player import REHEARSED, Player

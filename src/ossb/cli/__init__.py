@@ -15,7 +15,7 @@ from ossb.cli import campaign, store, suite, token
 from ossb.cli.bound import bound
 from ossb.cli.doctor import doctor
 from ossb.cli.experiments import experiments
-from ossb.cli.helping import help_of, missing
+from ossb.cli.help_text import help_of, missing
 from ossb.cli.plan import plan
 from ossb.cli.policies import policies
 from ossb.cli.report import report

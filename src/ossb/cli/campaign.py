@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from ossb.cli.completing import policy_names
+from ossb.cli.json_argument import typed
 from ossb.cli.storage import PLACES, STORAGE, campaign, created, decisions, listed
-from ossb.cli.typed import typed
 from ossb.words import counted
 
 app = typer.Typer(
@@ -51,7 +51,7 @@ def create(
     if json:
         _print(made)
     else:
-        from ossb.cli.standing import size
+        from ossb.cli.campaign_tables import size
 
         typer.echo(f"campaign {name}: {made['instance']['structure']}, {size(made)}, {policy}")
 
@@ -129,7 +129,7 @@ def show(
     from rich.console import Console
     from rich.text import Text
 
-    from ossb.cli.standing import tables
+    from ossb.cli.campaign_tables import tables
 
     console = Console()
     console.print(Text(_headline(stands)), soft_wrap=True)
@@ -399,7 +399,7 @@ def _said(content: dict[str, Any], words: str, json: bool) -> None:
 
 def _json(text: str | None, field: str) -> Any:
     """JSON behind an option."""
-    from ossb.cli.typed import typed
+    from ossb.cli.json_argument import typed
     from ossb.errors import InputError
 
     if text is None:

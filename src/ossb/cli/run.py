@@ -32,7 +32,7 @@ def run(
 
     Example: ossb run figure1 trials=20 --out results/quick
     """
-    from ossb.cli.playing import play
+    from ossb.cli.run_progress import play
     from ossb.experiments.definition import read
 
     found = read(experiment, overrides or ())

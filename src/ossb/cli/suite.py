@@ -135,7 +135,7 @@ def run(
     """
     from pathlib import Path
 
-    from ossb.cli.playing import play
+    from ossb.cli.run_progress import play
     from ossb.errors import InputError
     from ossb.files import replacing
     from ossb.suite import card

@@ -41,7 +41,7 @@ class Model(Protocol):
         """The arm at a place of a small set that together shows everything, −1 past its end."""
         ...
 
-    def speaks(self, arm: int) -> bool:
+    def is_informative(self, arm: int) -> bool:
         """Whether playing the arm shows anything."""
         ...
 

@@ -136,7 +136,7 @@ class ClassicalModel(NamedTuple):
     def informative(self, place: int) -> int:
         return place if place < self.n_arms else -1
 
-    def speaks(self, arm: int) -> bool:
+    def is_informative(self, arm: int) -> bool:
         return True
 
     def plug_in(self, tally: Tally, memory: ClassicalMemory) -> int:

@@ -162,7 +162,7 @@ class DuelingModel(NamedTuple):
     def informative(self, place: int) -> int:
         return self.informative_arms[place] if place < self.informative_arms.shape[0] else -1
 
-    def speaks(self, arm: int) -> bool:
+    def is_informative(self, arm: int) -> bool:
         return bool(self.component[arm] >= 0)
 
     def plug_in(self, tally: Tally, memory: DuelingMemory) -> int:

@@ -94,7 +94,7 @@ class FiniteModel(NamedTuple):
     def informative(self, place: int) -> int:
         return place if place < self.n_arms else -1
 
-    def speaks(self, arm: int) -> bool:
+    def is_informative(self, arm: int) -> bool:
         return True
 
     def plug_in(self, tally: Tally, memory: FiniteMemory) -> int:

@@ -125,7 +125,7 @@ class GeneralModel:
     def informative(self, place: int) -> int:
         return int(self._set[place]) if place < len(self._set) else -1
 
-    def speaks(self, arm: int) -> bool:
+    def is_informative(self, arm: int) -> bool:
         return bool(self._incidence[arm].any())
 
     def plug_in(self, tally: Tally, memory: GeneralMemory) -> int:

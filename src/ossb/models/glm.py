@@ -142,7 +142,7 @@ class GlmModel(NamedTuple):
     def informative(self, place: int) -> int:
         return self.spanning[place] if place < self.spanning.shape[0] else -1
 
-    def speaks(self, arm: int) -> bool:
+    def is_informative(self, arm: int) -> bool:
         return True
 
     def plug_in(self, tally: Tally, memory: GlmLook) -> int:

@@ -165,7 +165,7 @@ class LinearModel(NamedTuple):
     def informative(self, place: int) -> int:
         return self.spanning[place] if place < self.spanning.shape[0] else -1
 
-    def speaks(self, arm: int) -> bool:
+    def is_informative(self, arm: int) -> bool:
         return True
 
     def plug_in(self, tally: Tally, memory: LinearLook) -> int:

@@ -100,7 +100,7 @@ class LipschitzModel(NamedTuple):
     def informative(self, place: int) -> int:
         return place if place < self.n_arms else -1
 
-    def speaks(self, arm: int) -> bool:
+    def is_informative(self, arm: int) -> bool:
         return True
 
     def plug_in(self, tally: Tally, memory: LipschitzLook) -> int:

@@ -100,7 +100,7 @@ class PiecewiseModel(NamedTuple):
     def informative(self, place: int) -> int:
         return self.first[place] if place < self.first.shape[0] else -1
 
-    def speaks(self, arm: int) -> bool:
+    def is_informative(self, arm: int) -> bool:
         shows = 0.0
         for k in range(self.n_components):
             shows += self.incidence[arm, k]

@@ -150,7 +150,7 @@ class SemiBanditModel(NamedTuple):
     def informative(self, place: int) -> int:
         return self.covering[place] if place < self.covering.shape[0] else -1
 
-    def speaks(self, arm: int) -> bool:
+    def is_informative(self, arm: int) -> bool:
         size = 0.0
         for i in range(self.n_components):
             size += self.arms[arm, i]

@@ -19,8 +19,8 @@ from ossb.models.isotonic import DEVIANCES, LEVELS, Fit, fit_mode, new_fit, sett
 from ossb.models.isotonic_line import line_deviances
 from ossb.models.level import level_for, pool_arms
 from ossb.models.modes import best_mode, rivals_of
-from ossb.models.neighbouring import ratio_beside
-from ossb.models.standing import (
+from ossb.models.unimodal_bounds import ratio_beside
+from ossb.models.unimodal_cache import (
     FAR,
     HELD,
     LEADER,
@@ -103,7 +103,7 @@ class UnimodalModel(NamedTuple):
     def informative(self, place: int) -> int:
         return place if place < self.n_arms else -1
 
-    def speaks(self, arm: int) -> bool:
+    def is_informative(self, arm: int) -> bool:
         return True
 
     def plug_in(self, tally: Tally, memory: UnimodalMemory) -> int:

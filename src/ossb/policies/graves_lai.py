@@ -98,7 +98,7 @@ class GravesLai(NamedTuple):
             due = self.furthest_behind(math.inf, tally, memory.targets)
         if due < 0:
             return Decision(leader, EXPLOIT)
-        if self.model.speaks(leader):
+        if self.model.is_informative(leader):
             if tally.plays[leader] < tally.plays[due] or memory.model.numbers[SETTLED] >= level:
                 return Decision(leader, EXPLORE)
         return Decision(due, EXPLORE)

@@ -101,7 +101,7 @@ class Hgl(NamedTuple):
             return Decision(best, EXPLORE)
         if waiting:
             return Decision(leader, EXPLOIT)
-        if self.model.speaks(leader):
+        if self.model.is_informative(leader):
             memory.held[0] = int(t) + 1 + int(PATIENCE * tally.plays[leader])
             memory.held[2] = -1
         else:

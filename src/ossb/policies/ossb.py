@@ -129,7 +129,7 @@ class Ossb(NamedTuple):
             return Decision(forced, ESTIMATE)
         if self.capped:
             neediest = self.most_wanted(tally, memory.targets, self.most_plays(tally))
-        if self.leader_first and t > self.opening and self.model.speaks(leader):
+        if self.leader_first and t > self.opening and self.model.is_informative(leader):
             if tally.plays[leader] < tally.plays[neediest]:
                 return Decision(leader, EXPLOIT)
         return Decision(neediest, EXPLORE)
@@ -140,7 +140,7 @@ class Ossb(NamedTuple):
             return self.least_played(-1, tally)
         if not self.sparse:
             for x in range(tally.plays.shape[0]):
-                if tally.plays[x] == 0 and self.model.speaks(x):
+                if tally.plays[x] == 0 and self.model.is_informative(x):
                     return x
             return -1
         place = 0
@@ -189,7 +189,7 @@ class Ossb(NamedTuple):
             return least
         least = -1
         for x in range(tally.plays.shape[0]):
-            if x == leader or self.model.speaks(x):
+            if x == leader or self.model.is_informative(x):
                 if least < 0 or tally.plays[x] < tally.plays[least]:
                     least = x
         return least

@@ -14,7 +14,6 @@ from ossb.graves_lai.lipschitz.choices import (
     most_negative_value,
 )
 from ossb.graves_lai.lipschitz.factor import factor
-from ossb.graves_lai.lipschitz.lines import tableau_column, tableau_row
 from ossb.graves_lai.lipschitz.memory import (
     ALPHA,
     BASIC,
@@ -30,6 +29,7 @@ from ossb.graves_lai.lipschitz.memory import (
     VALUES,
     LipschitzMemory,
 )
+from ossb.graves_lai.lipschitz.tableau_rows import tableau_column, tableau_row
 from ossb.kernels import kernel, separate_kernel
 
 AGREE = 1e-6  # relative difference of a pivot seen from its row and from its column

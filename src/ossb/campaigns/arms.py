@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ossb.campaigns import arrays
-from ossb.campaigns.asking import Players, unit_of
+from ossb.campaigns.ask import Players, unit_of
 from ossb.campaigns.definition import first_event, wanted_policy
 from ossb.campaigns.importing import Intake
 from ossb.campaigns.journal import Journal

@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from ossb.models.base import SETTLED, WEAKEST
-from ossb.models.neighbouring import ratio_as_equals, ratio_beside
-from ossb.models.standing import FAR, LOW, SEEN, SLACK, decide_standing, is_standing, recall, stand
+from ossb.models.unimodal_bounds import ratio_as_equals, ratio_beside
+from ossb.models.unimodal_cache import (
+    FAR,
+    LOW,
+    SEEN,
+    SLACK,
+    decide_standing,
+    is_standing,
+    recall,
+    stand,
+)
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import empty_tally
 

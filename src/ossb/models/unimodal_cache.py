@@ -6,9 +6,9 @@ is.  With the mode at z instead, let y be the neighbour of the leader on the way
 D_z grows with the mean m and the count n of the leader, at the rates n (η(m) − η(f)) and d(m, f),
 η being the natural parameter and f ≤ m the leader's mean in that regression.
 
-If y stands alone too, and no other neighbour is above the common mean of the two, then D_y is
-closed-form (``neighbouring.ratio_as_equals``): it moves no third arm.  For z behind y the mean of
-y has an upper bound more, so that f is no higher and D_z − D_y grows as well.  So one regression,
+If y stands alone too, and no other neighbour is above the common mean of the two, then D_y is in
+closed form (``ratio_as_equals``): it moves no third arm.  For z behind y the mean of y has an upper
+bound more, so that f is no higher and D_z − D_y grows as well.  So one regression,
 with the lowest mean and the fewest observations, gives for each such y the ``SLACK`` min(0, min_z
 D_z − D_y), for all others min_z D_z, ``FAR``; and the ratio for every later mean and count lies
 between the closed form with slack, or ``FAR``, and that without.
@@ -25,7 +25,7 @@ from ossb.models.classical import pooled_ratio
 from ossb.models.isotonic import BRANCH, DEVIANCES, fit_mode
 from ossb.models.isotonic_line import line_deviances, place_of
 from ossb.models.modes import bar_branches
-from ossb.models.neighbouring import is_free, ratio_as_equals, ratio_beside
+from ossb.models.unimodal_bounds import is_free, ratio_as_equals, ratio_beside
 from ossb.tally import Tally
 
 FALL = 0.5  # LOW is below the leader's mean by so many of its standard errors

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ossb.models.base import SETTLED, WEAKEST
-from ossb.models.neighbouring import ratio_as_equals, ratio_beside
+from ossb.models.unimodal_bounds import ratio_as_equals, ratio_beside
 from ossb.structures.unimodal import Unimodal
 from ossb.tally import empty_tally
 
