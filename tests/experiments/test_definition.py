@@ -168,7 +168,8 @@ def test_instances_that_cannot_be_played():
 
 def test_the_bundled_experiments_fit_together():
     assert {name for name in bundled() if not name.startswith("regret-")} == {
-        "classical", "contexts-grid", "contexts-optimism", "custom", "dueling", "end-of-optimism",
+        "classical", "contexts-families", "contexts-grid", "contexts-optimism", "custom", "dueling",
+        "end-of-optimism",
         "figure1", "figure1-long",
         "glm", "lipschitz", "semi-bandit", "unimodal", "identify-classical", "identify-custom",
         "identify-dueling", "identify-garivier-kaufmann", "identify-glm", "identify-linear",
