@@ -25,4 +25,6 @@ def _rendered(found: re.Match[str]) -> str:
     rendered = convert(html.unescape(found["tex"]), display=shown)
     if "\\" in rendered:  # the converter writes down a command that it does not know
         raise ValueError(f"a formula has a command that is not known: {found['tex']}")
+    if shown == "block":  # wider than a phone: it scrolls by itself, and not the page
+        return f'<div style="overflow-x: auto">{rendered}</div>'
     return rendered
