@@ -382,7 +382,7 @@ GROWING = {
     "dueling": {"structure": "dueling", "n_items": 3},
 }
 
-RESTS = ("ask", "tell", "void", "arms", "retire", "switch", "import")
+RESTS = ("ask", "tell", "void", "arms", "retire", "switch", "import", "contrasts")
 PATHS = st.sampled_from([*(f"{FIRST}/{rest}" for rest in RESTS), "/v1/campaigns"])
 BODIES = st.binary(max_size=60) | OBJECTS.map(lambda keys: json.dumps(keys).encode())
 POLICY_NAMES = st.sampled_from(["ucb1", "hgl", "ossb", "thompson"])
