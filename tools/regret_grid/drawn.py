@@ -40,6 +40,8 @@ class Family:
         Rounds before an observation is known.
     horizon
         Rounds.
+    noise
+        What policies are told of the noise, over what it is.
     """
 
     draw: Draw
@@ -47,11 +49,13 @@ class Family:
     count: int = 10
     delay: int = 0
     horizon: int = 10_000
+    noise: float = 1.0
 
     @property
     def part(self) -> str:
         """What its part is called, without the half."""
         ends = [f"late-{self.delay}"] if self.delay else []
+        ends += [f"noise-{self.noise:g}"] if self.noise != 1.0 else []
         return "-".join([self.structure, *ends])
 
 
@@ -68,6 +72,7 @@ CONSISTENT = {
     "finite": ("hgl", "ossb", "thompson", "imed"),
     "polytope": ("hgl", "thompson", "imed", "kl-ucb"),
     "union": ("hgl", "thompson", "imed", "kl-ucb"),
+    "oracle": ("hgl", "combinatorial-thompson", "cucb"),
 }
 OTHERS: dict[str, tuple[Any, ...]] = {
     "linear": ("glm-ucb",),
@@ -328,6 +333,42 @@ def falling_or_rising(rng: Rng) -> dict[str, Any]:
     return _listed("union", "gaussian", theta, pieces=pieces, sigma=1.0)
 
 
+def _behind_an_oracle(rng: Rng, n_items: int, **arm_set: Any) -> dict[str, Any]:
+    return {
+        "structure": "combinatorial",
+        "feedback": "semi_bandit",
+        "observation": "gaussian",
+        **arm_set,
+        "phi": rng.random(n_items).tolist(),
+    }
+
+
+def trees(rng: Rng) -> dict[str, Any]:
+    """Spanning trees of a graph of 6 to 12 nodes, one edge in two of all more than a path has."""
+    n = int(rng.integers(6, 13))
+    every = [[i, j] for i in range(n) for j in range(i + 1, n)]
+    edges = [e for e in every if e[1] == e[0] + 1 or rng.random() < 0.5]
+    return _behind_an_oracle(rng, len(edges), arm_set="spanning_trees", n_nodes=n, edges=edges)
+
+
+def matchings(rng: Rng) -> dict[str, Any]:
+    """All matchings of 4 to 8 on each side."""
+    n = int(rng.integers(4, 9))
+    edges = [[i, j] for i in range(n) for j in range(n)]
+    return _behind_an_oracle(rng, len(edges), arm_set="matchings", n_left=n, n_right=n, edges=edges)
+
+
+def paths(rng: Rng) -> dict[str, Any]:
+    """Paths through a grid of 4 × 4 to 7 × 7, to the right and down."""
+    n = int(rng.integers(4, 8))
+    across = [[n * i + j, n * i + j + 1] for i in range(n) for j in range(n - 1)]
+    down = [[n * i + j, n * i + j + n] for i in range(n - 1) for j in range(n)]
+    edges = across + down
+    return _behind_an_oracle(
+        rng, len(edges), arm_set="paths", edges=edges, source=0, target=n * n - 1
+    )
+
+
 FAMILIES: dict[str, Family] = {
     "Bernoulli": Family(bernoulli, "classical", 20),
     "rare successes": Family(rare, "classical", 20),
@@ -338,6 +379,8 @@ FAMILIES: dict[str, Family] = {
     "exponential": Family(exponential, "counts", 20),
     "Bernoulli, told late": Family(bernoulli, "classical", delay=LATE),
     "Gaussian, told late": Family(gaussian, "classical", delay=LATE),
+    "Gaussian, noise taken for half": Family(gaussian, "classical", noise=0.5),
+    "Gaussian, noise taken for twice": Family(gaussian, "classical", noise=2.0),
     "line": Family(line, "unimodal", 20),
     "line, rare successes": Family(line_rare, "unimodal", 20),
     "line, prices": Family(line_prices, "unimodal", 20),
@@ -355,6 +398,9 @@ FAMILIES: dict[str, Family] = {
     "polytope, concave": Family(concave, "polytope"),
     "polytope, steps": Family(steps, "polytope"),
     "union, rising or falling": Family(falling_or_rising, "union"),
+    "spanning trees": Family(trees, "oracle", 5, horizon=1_000),
+    "matchings": Family(matchings, "oracle", 5, horizon=1_000),
+    "paths": Family(paths, "oracle", 5, horizon=1_000),
 }
 
 
@@ -372,6 +418,9 @@ def drawn_part(name: str, share: float = 1.0, only: Sequence[str] = ()) -> Exper
     first = next(iter(families.values()))
     policies: list[Any] = [*CONSISTENT[first.structure], *OTHERS.get(first.structure, ())]
     policies = [p for p in policies if not only or _name(p) in only]
+    if first.noise != 1.0:
+        told = {"name": "regret_grid.told_noise:ToldNoise", "factor": first.noise}
+        policies = [{**told, "policy": _name(p), "label": _name(p)} for p in policies]
     trials = max(1, round(share * TRIALS))
     return parse(
         {

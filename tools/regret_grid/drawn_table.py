@@ -152,6 +152,8 @@ def _usual(curves: dict[str, dict[int, np.ndarray]], number: int, at: int) -> fl
 
 def _locked(late: np.ndarray, times: np.ndarray, instance: Instance) -> np.ndarray:
     """Whether every stretch between the last checkpoints costs what only losing arms can."""
+    if instance.n_arms is None:  # gaps of arms that are not listed are not known
+        return np.zeros(late.shape[0], bool)
     gaps = np.asarray(instance.gaps)  # type: ignore[attr-defined]
     least = gaps[gaps > 0].min(initial=math.inf)
     if late.shape[1] < 2 or least == math.inf:
