@@ -34,7 +34,7 @@ def test_a_file_and_its_overrides(tmp_path):
     assert found.policies == (("ucb1", {"proxy": 2}),)
     assert found.horizons == (500,)
     assert found.checkpoints[-1] == 500
-    assert [named.group for named in found.instances] == ["classical 0"]
+    assert [named.group for named in found.instances] == ["classical"]
 
 
 def test_an_experiment_from_stdin(monkeypatch):
@@ -70,7 +70,7 @@ def test_instances_from_files_and_generators(tmp_path):
     head = 'name = "e"\nhorizon = 9\ntrials = 1\npolicies = ["ucb1"]\n'
     path.write_text(head + '[[instances]]\nfile = "inside.json"\n')
     groups = [named.group for named in read(str(path)).instances]
-    assert groups == ["classical 0 0", "b 1"]
+    assert groups == ["classical 0", "b 1"]
     made = {"generate": "classical_means", "count": 3, "n_arms": 4, "group": "drawn"}
     found = parse(tiny(instances=[made])).instances
     assert [named.group for named in found] == ["drawn"] * 3

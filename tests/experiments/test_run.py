@@ -92,7 +92,7 @@ def test_parts_hold_what_the_simulator_says(tmp_path):
     found = experiment(policies=["thompson"], instances=[CLASSICAL])
     run(found, tmp_path, compiled=False)
     answer = simulate(from_dict(CLASSICAL), ["thompson"], 60, 4, 3, compiled=False)
-    times, regret = Results(tmp_path).curves["classical 0", "thompson"]
+    times, regret = Results(tmp_path).curves["classical", "thompson"]
     assert np.array_equal(times, answer.policies[0].checkpoints)
     assert np.array_equal(regret, answer.policies[0].curves)
     plays = np.array(Results(tmp_path).trials["plays"].to_list()).mean(axis=0)

@@ -70,7 +70,7 @@ def test_a_cell_that_always_dies_is_named(own_policies, monkeypatch):
     players = Processes(2, compiled=False)
     played = players.play(found)
     assert next(played)[0].label == "ucb1"  # the others are not held up
-    with pytest.raises(OssbError, match=r"test_workers:Deadly.* on classical 0, trials 0 to 1"):
+    with pytest.raises(OssbError, match=r"test_workers:Deadly.* on classical, trials 0 to 1"):
         next(played)
     players.close()
 

@@ -289,7 +289,8 @@ def _instances(value: Any, folder: Path) -> Iterator[Named]:
         except InputError as error:
             raise InputError(where, f"be valid: {error}") from None
         for number, instance in enumerate(made):
-            fallback = instance.name or f"{instance.kind} {i}"
+            kind = instance.kind if len(value) == 1 else f"{instance.kind} {i}"
+            fallback = instance.name or kind
             if not instance.known:
                 raise InputError(f"{where}.{instance.parameter}", "be given")
             yield Named(group or (fallback if len(made) == 1 else f"{fallback} {number}"), instance)
