@@ -33,12 +33,28 @@ def test_bad_contexts_are_refused(http):
         assert answer.json()["error"]["field"] == "context"
 
 
-def test_segments_are_refused_as_bad_input(http):
-    for segments in ([{"n_arms": 2}], [{"n_arms": 2}, {"n_arms": 3}]):
-        keys = {"structure": "classical", "observation": "bernoulli", "segments": segments}
-        answer = http.post(
-            "/v1/campaigns", {"name": "s", "instance": keys, "policy": {"name": "hgl"}}
-        )
+def test_segments_are_asked_one_by_one(http):
+    keys = {"structure": "classical", "observation": "bernoulli"}
+    segments = [{"n_arms": 2, "name": "phone"}, {"n_arms": 3}]
+    body = {"name": "two", "instance": {**keys, "segments": segments}, "policy": {"name": "hgl"}}
+    assert http.post("/v1/campaigns", body).status_code == 201
+    for t, context in enumerate(["phone", 1, "1", 0] * 3):
+        (decision,) = http.post(ASK, {"context": context}).json()["decisions"]
+        assert decision["arm"][0] == int(context != "phone" and context != 0)
+        told = {"id": decision["id"], "observation": t % 2}
+        assert http.post("/v1/campaigns/two/tell", told).status_code == 200
+    stands = http.get("/v1/campaigns/two").json()
+    assert len(stands["leader"]) == 2
+    assert stands["rounds"] == sum(stands["plays"]) == 12
+    assert http.get("/v1/campaigns").status_code == 200
+    assert http.get("/campaigns/two").status_code == 200
+
+
+def test_bad_segments_are_refused(http):
+    keys = {"structure": "classical", "observation": "bernoulli"}
+    for segments in ([], [{"n_arms": 0}], [{"name": "a", "n_arms": 2}, {"name": "a", "n_arms": 2}]):
+        body = {"name": "s", "instance": {**keys, "segments": segments}, "policy": {"name": "hgl"}}
+        answer = http.post("/v1/campaigns", body)
         assert answer.status_code in (400, 422)
         assert "segments" in answer.json()["error"]["field"]
 

@@ -15,7 +15,7 @@ from ossb.campaigns.course import Course, Mark
 from ossb.campaigns.events import Event
 from ossb.campaigns.evidence import offer_of
 from ossb.campaigns.history import Decided
-from ossb.campaigns.player import Player
+from ossb.campaigns.player import Player, player_of
 from ossb.campaigns.state import State
 from ossb.campaigns.working import change_of, live_memory
 from ossb.errors import InputError, OutOfTime
@@ -39,11 +39,16 @@ class Players:
         key = self._key(state, left_out)
         found = self._known.pop(key, None)
         if found is None:
-            found = Player(state.instance, state.definition["policy"], sorted(left_out))
+            found = player_of(state.instance, state.definition["policy"], sorted(left_out))
             while len(self._known) >= MOST:
                 del self._known[next(iter(self._known))]
         self._known[key] = found  # the newest last
         return found
+
+    def in_segment(self, state: State, segment: int) -> Player:
+        """The player of one segment, where the instance has some."""
+        everywhere: Any = self.of(state, frozenset(state.retired))
+        return everywhere.parts[segment]
 
     def keep(self, state: State, player: Player) -> None:
         """Play by a policy on the arms not retired that was made already, and may be compiled."""
@@ -84,8 +89,21 @@ def chooser(
             here = state.instance.layout.rows(context)
         places = [place for place in here if place not in left_out]
         return partial(choose_listed, state, places, n)
+    if state.instance.has_segments:
+        if left_out != state.retired:
+            raise InputError("available", "be left out: the arms of a segment belong together")
+        segment = context or 0
+        player = players.in_segment(state, segment)
+        return partial(choose, state, player, outside(state.instance, segment), n)
     player = players.among(state, left_out, "available")
     return partial(choose, state, player, left_out, n, context=context)
+
+
+def outside(instance: Any, segment: int) -> frozenset[int]:
+    """The units of all other segments."""
+    counts = np.cumsum([0, *(part.unit_count() for part in instance.parts)])
+    within = range(int(counts[segment]), int(counts[segment + 1]))
+    return frozenset(range(int(counts[-1]))) - frozenset(within)
 
 
 def choose(

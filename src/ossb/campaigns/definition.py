@@ -7,7 +7,7 @@ from typing import Any
 from ossb.campaigns import arrays
 from ossb.campaigns.events import FORMATS, GENESIS, Event, chained
 from ossb.campaigns.origin import origin
-from ossb.campaigns.player import Player
+from ossb.campaigns.player import Player, player_of
 from ossb.campaigns.rehearsal import rehearse
 from ossb.campaigns.rosters import is_described
 from ossb.campaigns.storage import Conflict, Storage
@@ -58,13 +58,20 @@ def definition(
         must = "list its arms, or show their items: only sums over arms of a set are observed"
         raise InputError("instance", must)
     wanted = wanted_policy(policy)
-    Player(known, wanted)
+    refuse_sets(known)
+    player_of(known, wanted)
     return {
         "name": name,
         "instance": known.to_dict(),
         "policy": wanted,
         "seed": integer(seed, "seed"),
     }
+
+
+def refuse_sets(instance: Any) -> None:
+    """Refuse segments whose arms are not listed, one after the other."""
+    if instance.has_segments and instance.n_arms is None:
+        raise InputError("segments", "list their arms in a campaign")
 
 
 def wanted_policy(policy: str | Mapping[str, Any]) -> dict[str, Any]:
@@ -106,7 +113,7 @@ def first_event(
     instance: Any, wanted: dict[str, Any], now: float, left_out: Sequence[int] = ()
 ) -> tuple[Event, Player]:
     """What a campaign on an instance begins with, and its policy on the arms that are left."""
-    player = Player(instance, wanted["policy"], left_out)
+    player = player_of(instance, wanted["policy"], left_out)
     key = instance_key(instance.to_dict())
     rng = policy_stream(wanted["seed"], key, stream(wanted["policy"]), 0)
     content = {

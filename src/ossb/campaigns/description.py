@@ -41,7 +41,7 @@ def described(state: State, now: float) -> dict[str, Any]:
         "components": {"counts": tally.counts.tolist(), "means": means},
         **({"brought": of_rows(state)} if state.brought else {}),
         "rounds": int(tally.clock[0]),
-        "phases": dict(zip(PHASES, tally.phases.tolist(), strict=True)),
+        "phases": dict(zip(PHASES, tally.phases[: len(PHASES)].tolist(), strict=True)),
         **standing(state, now),
     }
 

@@ -23,6 +23,7 @@ class Intake:
     def __init__(self, state: State) -> None:
         self.after = state.number  # what is added up stands after this event
         self.rows = 0
+        self._state = state
         self._tally = Tally(*(leaf.copy() for leaf in state.tally))
         self._plays: list[int] = self._tally.plays.tolist()
         self._observations, self._sign = Observations(state), state.instance.observed_sign
@@ -42,19 +43,20 @@ class Intake:
                 observe(self._tally, component, self._sign * seen)
             self._plays += [0] * (place + 1 - len(self._plays))
             self._plays[place] += 1
-            self._tally.clock[0] += 1
+            self._state.count_round(self._tally, place, 1)
         self.rows += len(rows)
 
     def content(self) -> dict[str, Any]:
         """The tally after all rows, as an event holds it."""
         new = self._reveals[self._known :]
+        clock = self._tally.clock.tolist()
         return {
             **({"met": [list(arm) for arm in new]} if new else {}),
             "rows": self.rows,
             "counts": self._tally.counts.tolist(),
             "means": self._tally.means.tolist(),
             "plays": self._plays[: len(self._reveals)],
-            "clock": int(self._tally.clock[0]),
+            "clock": clock if len(clock) > 1 else clock[0],  # of segments that of each too
         }
 
 

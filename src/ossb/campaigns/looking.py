@@ -20,6 +20,7 @@ from ossb.models.brought import Evidence, Spread, posterior
 from ossb.models.rivals import rivals_for
 from ossb.models.rivals.mixture import mixture_of
 from ossb.structures.base import bound
+from ossb.structures.segments import placed
 from ossb.tally import Tally
 
 GAP = 1e-6  # relative, of rates at the estimate
@@ -73,6 +74,8 @@ def leader(view: View) -> int | list[int]:
     """The arm that leads among all arms: the likeliest best one, by what was told."""
     player = view.player
     instance: Any = player.instance
+    if instance.has_segments:
+        return plain([[z, _leader_of_told(one)] for z, one in enumerate(segments(view))])
     if view.known is not None:
         found = _led_by_all(view)
         return plain(found if player.whole else player.outer(found))
@@ -83,6 +86,22 @@ def leader(view: View) -> int | list[int]:
     else:
         arm = instance.arm_at(_position_of_leader(instance, view.tally))
     return plain(arm if player.whole else player.outer(arm))
+
+
+def segments(view: View) -> list[View]:
+    """What each segment has shown."""
+    players: Any = view.player
+    found = []
+    for part in players.parts:
+        tally = part.view(view.tally)
+        found.append(View(part, tally, tally.counts.size, 0, tally.plays.size))
+    return found
+
+
+def _leader_of_told(view: View) -> Any:
+    """The leader of a segment, the first arm where nothing was told of it."""
+    arm = known_leader(view)
+    return plain(view.player.instance.arm_at(0)) if arm is None else arm
 
 
 def _led_by_all(view: View) -> Any:
@@ -160,7 +179,7 @@ def stopping(
         answer |= {"answer": asked.plain, "chosen": None}
     instance: Any = view.player.instance
     described = view.player.described
-    if not described and instance.tested() is None:
+    if not described and not instance.has_segments and instance.tested() is None:
         reason = f"this {instance.kind} structure has no likelihood-ratio test"
         return {**answer, "reason": reason}
     if view.known is not None:
@@ -348,6 +367,8 @@ def at_estimate(view: View) -> Any:
     instance: Any = view.player.instance
     if view.player.described:
         return _set_at_estimate(instance, view.tally)
+    if instance.has_segments:
+        return _segments_at_estimate(view)
     model = _model(instance)
     if model is None or instance.unprojected() is not None:
         raise InputError("instance", "have a maximum-likelihood estimate", instance.kind)
@@ -358,6 +379,20 @@ def at_estimate(view: View) -> Any:
     found = instance.parameter_from(memory, signed, view.tally.counts)
     keys[instance.parameter] = found.tolist()
     return from_dict(keys)
+
+
+def _segments_at_estimate(view: View) -> Any:
+    """The segments, each with its estimate for its true parameter."""
+    instance: Any = view.player.instance
+    content = instance.to_dict()
+    shared = {key: value for key, value in content.items() if key != "segments"}
+    tables = []
+    for z, (one, table) in enumerate(zip(segments(view), content["segments"], strict=True)):
+        with placed(z):
+            parameter = instance.parts[z].parameter
+            tables.append({**table, parameter: at_estimate(one).to_dict()[parameter]})
+            shared.pop(parameter, None)
+    return from_dict({**shared, "segments": tables})
 
 
 def _set_at_estimate(instance: Any, tally: Tally) -> Any:

@@ -29,6 +29,7 @@ from ossb.policies import policy as make_policy
 from ossb.policies.base import by_itself
 from ossb.policies.checked import failed, fresh_memory, member, round_of, whole, within
 from ossb.records import can_compile
+from ossb.structures.segments import placed
 from ossb.tally import (
     PHASES,
     Decision,
@@ -336,6 +337,74 @@ class Player:
             return self.policy, *last
         rows = self.instance.layout.rows(0)
         return self.policy, rows.start, rows.stop, *last
+
+
+class SegmentPlayer(Player):
+    """A policy in one of the segments of an instance, of which the others tell nothing."""
+
+    def __init__(self, instance: Any, chosen: Mapping[str, Any], segment: int) -> None:
+        super().__init__(instance.parts[segment], chosen)
+        self.remembers = True  # each has a memory of its own, as if it were played alone
+        first, end = instance.first_components()[segment : segment + 2]
+        self._rows, self._shown = instance.layout.rows(segment), slice(first, end)
+        self._phases = slice(len(PHASES) * (1 + segment), len(PHASES) * (2 + segment))
+        self._clock = slice(1 + segment, 2 + segment)
+
+    def view(self, tally: Tally) -> Tally:
+        return Tally(
+            tally.counts[self._shown],
+            tally.means[self._shown],
+            tally.pending[self._shown],
+            tally.plays[self._rows.start : self._rows.stop],
+            tally.phases[self._phases],
+            tally.clock[self._clock],
+        )
+
+    def select(
+        self,
+        tally: Tally,
+        memory: Any,
+        rng: Generator,
+        table: ArmTable | None = None,
+        context: int | None = None,
+    ) -> Decision:
+        decision = super().select(tally, memory, rng)
+        return Decision(self._rows.start + decision.arm, decision.phase)
+
+
+class SegmentsPlayer:
+    """All segments of an instance, to look at: each is asked through a player of its own."""
+
+    whole = True
+    described = False
+    has_contexts = True
+    any_context = 0
+
+    def __init__(self, instance: Any, chosen: Mapping[str, Any]) -> None:
+        self.instance = instance
+        self.parts = []
+        for segment in range(len(instance.parts)):
+            with placed(segment):
+                self.parts.append(SegmentPlayer(instance, chosen, segment))
+
+    def start(self) -> list[np.ndarray]:
+        """None: memories are those of the segments, and kept with them."""
+        return []
+
+    def view(self, tally: Tally) -> Tally:
+        """The tally of all segments."""
+        return tally
+
+    def prepare(self) -> None:
+        """Find out of one segment whether steps will be slow; the others share its code."""
+        self.parts[0].prepare()
+
+
+def player_of(instance: Any, chosen: Mapping[str, Any], left_out: Sequence[int] = ()) -> Any:
+    """A policy on some of an instance's arms, or all its segments."""
+    if instance.has_segments:
+        return SegmentsPlayer(instance, chosen)
+    return Player(instance, chosen, left_out)
 
 
 def draws(policy: Any) -> bool:

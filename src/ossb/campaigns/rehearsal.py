@@ -5,12 +5,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
 from ossb import deadlines
 from ossb.campaigns import looking
-from ossb.campaigns.ask import choose
+from ossb.campaigns.ask import choose, outside
 from ossb.campaigns.description import described
 from ossb.campaigns.events import Event
 from ossb.campaigns.player import REHEARSED, Player
@@ -27,7 +28,7 @@ HALVES = 4  # how often fewer arms are tried, to say how many would fit
 _compiling: dict[str, threading.Thread] = {}
 
 
-def rehearse(created: Event, player: Player, seconds: float | None = None) -> None:
+def rehearse(created: Event, player: Any, seconds: float | None = None) -> None:
     """Do all that is done with a campaign to which nothing was told, and keep none of it.
 
     Raises whatever would keep the campaign from being looked at or asked.
@@ -47,9 +48,17 @@ def rehearse(created: Event, player: Player, seconds: float | None = None) -> No
             looking.stopping(view, 0.5)
             looking.rates_at_estimate(view, ROUGH, 0)
     with _refusing("policy", "have parameters that it can be played with"):
-        if seconds is not None:
-            refuse_slow(state, player, seconds)
-        choose(state, player, frozenset(state.retired), 1, 0.0, 0.0, player.any_context)
+        if state.instance.has_segments:
+            for segment, part in enumerate(player.parts):
+                _try(state, part, outside(state.instance, segment), seconds)
+        else:
+            _try(state, player, frozenset(state.retired), seconds)
+
+
+def _try(state: State, player: Player, left_out: frozenset[int], seconds: float | None) -> None:
+    if seconds is not None:
+        refuse_slow(state, player, seconds)
+    choose(state, player, left_out, 1, 0.0, 0.0, player.any_context)
 
 
 def refuse_slow(state: State, player: Player, seconds: float) -> None:
@@ -81,7 +90,7 @@ def _trial(state: State, player: Player, seconds: float) -> float:
         means=state.instance.observed_sign * rng.uniform(0.2, 0.8, known.means.size),
         pending=np.zeros_like(known.pending),
         plays=np.full_like(known.plays, REHEARSED),
-        clock=np.array([REHEARSED * max(known.plays.size, known.counts.size)]),
+        clock=np.full_like(known.clock, REHEARSED * max(known.plays.size, known.counts.size)),
     )
     bound = player.bind(player.start(), state.table)
     started = time.monotonic()

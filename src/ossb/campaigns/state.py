@@ -15,7 +15,7 @@ from ossb.campaigns.ledger import EXPIRED, PENDING, TOLD, VOIDED, Decisions, val
 from ossb.deadlines import breathe
 from ossb.errors import InputError
 from ossb.instances import from_dict
-from ossb.tally import Decision, Tally, by_numbers, decide, empty_tally, observe
+from ossb.tally import PHASES, Decision, Tally, by_numbers, decide, empty_tally, observe
 
 KEYS = 50_000  # idempotency keys remembered
 ASIDES = 8  # sets of arms, fewer than usual, whose memory is kept
@@ -52,7 +52,7 @@ class State:
             self.tally = empty_tally(instance.item_count, ROOM)
         else:
             self.reveals = instance.showing()
-            self.tally = empty_tally(instance.component_count(), len(self.reveals))
+            self.tally = self._empty_tally()
         self._numbers: tuple[Any, Any] = (None, None)  # of a tally
         self.brought = Brought(feature_count(instance))  # rows of asks, and what they showed
         self.format = int(content["format"])
@@ -71,6 +71,34 @@ class State:
         self.keys: dict[str, tuple[int, int]] = {}  # idempotency key -> first decision, count
         self.closed = False
         self.number, self.digest = created.number, created.digest
+
+    def _empty_tally(self) -> Tally:
+        """That of no decision; where there are segments, phases and rounds of each behind those of
+        all.
+        """
+        made = empty_tally(self.instance.component_count(), len(self.reveals))
+        if not self.instance.has_segments:
+            return made
+        times = 1 + len(self.instance.parts)
+        phases, clock = np.tile(made.phases, times), np.tile(made.clock, times)
+        return made._replace(phases=phases, clock=clock)
+
+    def segment_of(self, arm: int) -> int | None:
+        """The segment that an arm belongs to; None where there are none."""
+        return self.instance.layout.context_of(arm) if self.instance.has_segments else None
+
+    def count_phase(self, tally: Any, arm: int, phase: int, times: int) -> None:
+        """Count a decision among those of its segment."""
+        segment = self.segment_of(arm)
+        if segment is not None:
+            tally.phases[len(PHASES) * (1 + segment) + phase] += times
+
+    def count_round(self, tally: Any, arm: int, times: int) -> None:
+        """Count a round among those of all, and of its segment."""
+        tally.clock[0] += times
+        segment = self.segment_of(arm)
+        if segment is not None:
+            tally.clock[1 + segment] += times
 
     def fold(self, event: Event) -> None:
         """Take in the next event."""
@@ -156,7 +184,8 @@ class State:
         """Keep a policy's memory of the usual arms with some more left out."""
         course = self.asides.pop(aside, None) or Course(Memory(()))
         self.asides[aside] = course  # the newest last
-        if len(self.asides) > ASIDES:
+        most = max(ASIDES, len(self.instance.parts) if self.instance.has_segments else 0)
+        if len(self.asides) > most:
             del self.asides[next(iter(self.asides))]
         return course
 
@@ -197,6 +226,7 @@ class State:
         self.soonest = min(self.soonest, expires)
         self.meet(())  # room for what the policy met
         books = self._books
+        self.count_phase(books, decision.arm, decision.phase, 1)
         decide.function(books, decision)  # a fold looks at no clock, and is never left half
         for component in self.reveals[decision.arm]:
             books.pending[component] += 1
@@ -225,6 +255,7 @@ class State:
             self.tally.phases[phase] -= 1
             if is_brought(arm):
                 continue
+            self.count_phase(self.tally, arm, phase, -1)
             self.tally.plays[arm] -= 1
             for component in self.reveals[arm]:
                 self.tally.pending[component] -= 1
@@ -258,7 +289,7 @@ class State:
             books.plays[arm] += 1  # late: no longer among the provisional ones
         for component, value in zip(self.reveals[arm], _values(observation), strict=True):
             observe.function(books, component, sign * value)
-        books.clock[0] += 1
+        self.count_round(books, arm, 1)
 
     @property
     def _books(self) -> Any:
@@ -277,7 +308,7 @@ class State:
                 self.tally.counts[component] -= 1
                 self.tally.means[component] = mean
             self.tally.plays[arm] -= 1
-        self.tally.clock[0] -= 1
+        self.count_round(self.tally, arm, -1)
         self.decisions.status[number] = VOIDED
         self.decisions.event[number] = 0
         self.decisions.value[number] = 0
@@ -303,7 +334,7 @@ class State:
         self.meet(content.get("met", ()))
         for key in ("counts", "means", "plays"):
             getattr(self.tally, key)[: len(content[key])] = content[key]
-        self.tally.clock[0] = content["clock"]
+        self.tally.clock[:] = content["clock"]  # of segments a list
 
     def _arm_added(self, event: Event, content: dict[str, Any]) -> None:
         old = self.tally

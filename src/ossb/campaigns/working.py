@@ -73,6 +73,7 @@ def _repeats(repeat: Repeat, tally: Tally, state: Any, player: Any, bound: Any) 
     for arm, phase in repeat.decisions:
         then.plays[arm] -= 1
         then.phases[phase] -= 1
+        state.count_phase(then, arm, phase, -1)
         for component in state.reveals[arm]:
             then.pending[component] -= 1
     stream = np.random.Generator(np.random.PCG64(0))
@@ -83,6 +84,7 @@ def _repeats(repeat: Repeat, tally: Tally, state: Any, player: Any, bound: Any) 
         if decision != Decision(arm, phase):
             return False
         decide(then, decision)
+        state.count_phase(then, decision.arm, decision.phase, 1)
         for component in state.reveals[arm]:
             then.pending[component] += 1
     return True

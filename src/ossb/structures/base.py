@@ -43,6 +43,7 @@ class Instance(Roster):
     observations: ClassVar[tuple[str, ...]]  # families that fit
     offers: ClassVar[tuple[str, ...]] = ()  # what policies may need, see ``structures.offers``
     has_contexts: ClassVar[bool] = False  # whether who asks decides which arms there are
+    has_segments: ClassVar[bool] = False  # whether these are instances that share nothing
     witnessed: ClassVar[bool] = True  # False where confusing parameters rest on a user's word
     reference: ClassVar[str]
 

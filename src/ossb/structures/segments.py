@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from ossb import fields as read
 from ossb.errors import CertificationError, InputError
+from ossb.families import Family
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.proof import Arm
 from ossb.structures.base import Bound, Instance, bound, keys_of, required_keys
@@ -30,6 +31,7 @@ class Segmented(Instance):
     """Independent segments of one structure; an arm is written ``[segment, arm]``."""
 
     has_contexts: ClassVar[bool] = True
+    has_segments: ClassVar[bool] = True
 
     parts: list[Any]
     layout: Layout
@@ -123,6 +125,42 @@ class Segmented(Instance):
     def gaps(self) -> np.ndarray:
         """Δ(x) of all listed arms, segment after segment."""
         return np.concatenate([part.gaps for part in self.parts])
+
+    # what they show, as a campaign needs to know it
+
+    def showing(self) -> list[list[int]]:
+        firsts = self.first_components()
+        return [
+            [first + component for component in shown]
+            for first, part in zip(firsts, self.parts, strict=False)
+            for shown in part.showing()
+        ]
+
+    def first_components(self) -> list[int]:
+        """Where the components of each segment begin, and where the last ends."""
+        return [0, *np.cumsum([part.component_count() for part in self.parts]).tolist()]
+
+    def component_count(self) -> int:
+        return self.first_components()[-1]
+
+    def unit_count(self) -> int:
+        return sum(part.unit_count() for part in self.parts)
+
+    @property
+    def observed_family(self) -> Family:
+        return cast(Family, self.parts[0].observed_family)
+
+    @property
+    def observed_sign(self) -> float:
+        return float(self.parts[0].observed_sign)
+
+    @property
+    def shows_lists(self) -> bool:
+        return bool(self.parts[0].shows_lists)
+
+    @property
+    def adds_up(self) -> bool:  # type: ignore[override]
+        return bool(self.parts[0].adds_up)
 
     # its bound
 

@@ -3,7 +3,7 @@
 import { bars, intervals, lines, meter, short, stack, svg } from "/page/charts.js";
 import { savePicture, saveTable } from "/page/files.js";
 import {
-  arms, contextName, dated, differences, endsOf, fullName, hasContexts, isSet, items, leaderName, marks, ownName, rated, worth,
+  arms, contextName, contextsOf, dated, differences, endsOf, fullName, hasContexts, isSet, items, leaderName, marks, ownName, rated, worth,
 } from "/page/shown.js";
 import "/page/tips.js";
 
@@ -155,7 +155,7 @@ function armTable(found, rows, caption) {
 // Who leads in each context.
 function contextTable(found) {
   const rows = arms(found);
-  const body = found.instance.contexts.map((_, z) => {
+  const body = contextsOf(found.instance).map((_, z) => {
     const own = rows.filter((row) => row.arm[0] === z), plays = own.reduce((sum, row) => sum + row.plays, 0);
     const leader = plays ? own.find((row) => row.leads) : undefined;
     return element("tr", {},
@@ -281,7 +281,7 @@ function downloads(found, charts) {
 // Of which context the arms are shown; null for all of them.
 function chooser(found, context, choose) {
   const select = element("select", { id: "context" }, element("option", { value: "" }, "All contexts"),
-    ...found.instance.contexts.map((_, z) => element("option", { value: z }, contextName(found.instance, z))));
+    ...contextsOf(found.instance).map((_, z) => element("option", { value: z }, contextName(found.instance, z))));
   select.value = context === null ? "" : String(context);
   select.addEventListener("change", () => choose(select.value === "" ? null : Number(select.value)));
   return element("p", { class: "chooser" }, element("label", { for: "context" }, "Context"), select);
@@ -333,7 +333,7 @@ function campaign(name) {
 
   function redraw() {
     const [found, decisions] = last;
-    const above = hasContexts(found.instance) && found.instance.contexts.length > 1
+    const above = hasContexts(found.instance) && contextsOf(found.instance).length > 1
       ? [chooser(found, context, (chosen) => { context = chosen; redraw(); })] : [];
     draw(found, decisions, context, above);
   }

@@ -7,8 +7,10 @@ export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 // Whether the arms are those of a set, named by their items and shown once they are played.
 export const isSet = (instance) => instance.arm_set !== undefined;
 
-export const hasContexts = (instance) => instance.contexts !== undefined;
-export const contextName = (instance, z) => instance.contexts[z].name || String(z);
+// Those that share a parameter, or segments that share nothing.
+export const contextsOf = (instance) => instance.contexts || instance.segments;
+export const hasContexts = (instance) => contextsOf(instance) !== undefined;
+export const contextName = (instance, z) => contextsOf(instance)[z].name || String(z);
 
 export function nameOf(instance, arm) {
   const names = instance.arm_names || [];
