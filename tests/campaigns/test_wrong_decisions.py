@@ -42,6 +42,7 @@ def called(monkeypatch):
             parameters={},
             structures=("classical", "combinatorial"),
             fits=lambda instance: None,
+            by_numbers=False,
             **changes,
         )
         monkeypatch.setitem(POLICIES._loaded, "mine", kind)
