@@ -298,6 +298,10 @@ def test_closing_ends_asks_and_not_tells(campaign):
     campaign.close()
     campaign.close()
     assert campaign.closed
+    with pytest.raises(InputError, match="`context` must be left out"):
+        campaign.ask(context=-3)  # wrong in itself, which closing does not hide
+    with pytest.raises(InputError, match=r"`available\[0\]` must be at least 0"):
+        campaign.ask(available=[-1])
     with pytest.raises(Closed):
         campaign.ask()
     with pytest.raises(Closed):

@@ -254,13 +254,14 @@ class Campaign(Changes):
                 if available is not None:
                     refuse_others(state, again, available)
                 return again, self._journal.newest
+            if rows is None:  # what is wrong in itself is said of closed campaigns too
+                left_out, place = left_out_of(state, available), context_of(state, context)
             if state.closed:
                 raise Closed(f"campaign {self.name!r} is closed")
             answer: Callable[[float, float], dict[str, Any]]
             if rows is not None:
                 kind, answer = "offered", partial(choose_brought, state, rows, n)
             else:
-                left_out, place = left_out_of(state, available), context_of(state, context)
                 kind, answer = "asked", chooser(self._players, state, left_out, n, place)
             now = self._clock()
             self._expire(state, now)
