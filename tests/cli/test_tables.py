@@ -22,7 +22,7 @@ CASES = {
 
 def printed(case, terminal):
     console = Console(file=io.StringIO(), width=80, force_terminal=terminal, color_system=None)
-    tables.print_table(console, *case)
+    tables.Paper(console).print_table(*case)
     return console.file.getvalue()
 
 

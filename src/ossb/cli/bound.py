@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ossb.cli.tables import Row
     from ossb.graves_lai.bound import Bound
 
@@ -107,23 +105,13 @@ def _print(bounds: list["Bound"]) -> None:
     """A table for each bound, between two lines that are not wrapped to its width."""
     from rich.console import Console
 
-    from ossb.cli.tables import print_table
+    from ossb.cli.tables import Paper
 
-    console = Console()
+    paper = Paper(Console())
     for answer in bounds:
-        _print_line(console, _title(answer))
-        print_table(console, *_table(answer))
-        _print_line(console, _verdict(answer))
-
-
-def _print_line(console: "Console", text: str) -> None:
-    """Plain text as it is: a name may hold square brackets."""
-    if console.is_terminal or not text.isprintable():
-        from rich.text import Text
-
-        console.print(Text(text), soft_wrap=True)
-    else:
-        console.file.write(text + "\n")
+        paper.print_line(_title(answer))
+        paper.print_table(*_table(answer))
+        paper.print_line(_verdict(answer))
 
 
 def _title(answer: "Bound") -> str:
@@ -157,11 +145,11 @@ def _table(answer: "Bound") -> tuple["Row", list["Row"]]:
     ordered = sorted(answer.support, key=lambda item: -item[1])
     total = sum(rate for _, rate in ordered) or 1.0
     for arm, rate in ordered[:SHOWN]:
-        spent = rate * answer.price_of(arm)
+        gap = answer.gap_of(arm)
+        spent = rate * answer.price_at(arm, gap)
         share = f"{spent / answer.value:.1%}" if answer.value > 0 else ""
         third = f"{spent if regret else rate / total:.6g}"
-        gap = f"{answer.gap_of(arm):.6g}"
-        rows.append((instance.arm_name(arm), gap, f"{rate:.6g}", third, share))
+        rows.append((instance.arm_name(arm), f"{gap:.6g}", f"{rate:.6g}", third, share))
     if len(ordered) > SHOWN:
         rows.append((f"… {len(ordered) - SHOWN} more", "", "", "", ""))
     if not ordered:

@@ -15,21 +15,38 @@ if TYPE_CHECKING:
 Row = Sequence[str]
 
 
-def print_table(console: "Console", headings: Row, rows: Sequence[Row]) -> None:
-    """Print a table whose first column stands to the left, and all others to the right."""
-    drawn = None if console.is_terminal else drawn_table(headings, rows, console.width)
-    if drawn is not None and console.encoding.startswith("utf"):
-        console.file.write(drawn)
-        return
-    from rich.table import Table
-    from rich.text import Text
+class Paper:
+    """Where tables and lines are printed, asked once what it is."""
 
-    table = Table()
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if number else "left")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
+    def __init__(self, console: "Console") -> None:
+        self.console, self.width = console, console.width
+        self.is_terminal, self.write = console.is_terminal, console.file.write
+        self.has_rules = console.encoding.startswith("utf")
+
+    def print_table(self, headings: Row, rows: Sequence[Row]) -> None:
+        """Print a table whose first column stands to the left, and all others to the right."""
+        drawn = None if self.is_terminal else drawn_table(headings, rows, self.width)
+        if drawn is not None and self.has_rules:
+            self.write(drawn)
+            return
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table()
+        for number, heading in enumerate(headings):
+            table.add_column(heading, justify="right" if number else "left")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        self.console.print(table)
+
+    def print_line(self, text: str) -> None:
+        """Plain text as it is: a name may hold square brackets."""
+        if self.is_terminal or not text.isprintable():
+            from rich.text import Text
+
+            self.console.print(Text(text), soft_wrap=True)
+        else:
+            self.write(text + "\n")
 
 
 def drawn_table(headings: Row, rows: Sequence[Row], width: int) -> str | None:
@@ -37,7 +54,7 @@ def drawn_table(headings: Row, rows: Sequence[Row], width: int) -> str | None:
     table = [headings, *rows]
     if not all(cell.isprintable() for row in table for cell in row):
         return None
-    sizes = [[cell_len(cell) for cell in row] for row in table]
+    sizes = [[len(c) if c.isascii() else cell_len(c) for c in row] for row in table]
     widest = [max(column) for column in zip(*sizes, strict=True)]
     if sum(widest) + 3 * len(widest) + 1 > width:
         return None

@@ -131,8 +131,12 @@ class Bound:
 
     def price_of(self, arm: Arm) -> float:
         """κ(x), what a play costs, rounded."""
+        return self.price_at(arm, self.gap_of(arm))
+
+    def price_at(self, arm: Arm, gap: float) -> float:
+        """κ(x) of an arm whose gap is known."""
         place = self.instance.position(arm) if isinstance(self.cost.price, tuple) else 0
-        return self.cost.of(self.gap_of(arm), place)
+        return self.cost.of(gap, place)
 
     def gap_of(self, arm: Arm) -> float:
         """Δ(x), rounded; there may be several best arms where more is asked for than one."""
