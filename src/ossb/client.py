@@ -195,6 +195,13 @@ class Client:
         body = {"arm": dict(arm or {}), "number": number}
         return int(self._call("POST", _path(name, "arms"), body)["arm"])
 
+    def add_context(self, name: str, context: Mapping[str, Any]) -> int:
+        """Add a context, or a segment; ``Conflict`` where another was added meanwhile."""
+        instance = self.campaign(name)["instance"]
+        number = len(instance.get("contexts", instance.get("segments", ())))
+        body = {"context": dict(context), "number": number}
+        return int(self._call("POST", _path(name, "contexts"), body)["context"])
+
     def retire_arm(self, name: str, arm: int) -> None:
         """Play an arm no more; what it showed is kept."""
         self._call("POST", _path(name, "retire"), {"arm": arm})

@@ -140,6 +140,10 @@ class ServedCampaign:
         """Add an arm; what was learnt is kept.  Returns its number."""
         return self._client.add_arm(self.name, arm)
 
+    def add_context(self, context: Mapping[str, Any]) -> int:
+        """Add a context, or a segment; what was learnt is kept.  Returns its number."""
+        return self._client.add_context(self.name, context)
+
     def retire_arm(self, arm: int) -> None:
         """Play an arm no more; what it showed is kept."""
         self._client.retire_arm(self.name, arm)

@@ -132,3 +132,39 @@ def test_generalised_linear_arms_with_few_asks(store):
         (decision,) = campaign.ask(context=t % 2)
         campaign.tell(decision.id, float(t % 3 == 0))
     assert len(campaign.leader()) == 2
+
+
+def test_a_context_comes_later_and_what_was_learnt_is_kept(store):
+    played(store, "grows", "hgl", 30)
+    campaign = Campaign(store, "grows")
+    before = campaign.describe()
+    assert campaign.add_context({"name": "c", "arms": [[0.5, 0.5], [1.0, 1.0]]}) == 2
+    (decision,) = campaign.ask(context="c")
+    assert decision.arm[0] == 2
+    campaign.tell(decision.id, 0.1)
+    after = campaign.describe()
+    assert after["components"]["counts"][:5] == before["components"]["counts"]
+    assert after["rounds"] == before["rounds"] + 1
+    again = Campaign(store, "grows")
+    assert again.describe() == after
+    assert [arm[0] for arm in again.leader()] == [0, 1, 2]
+    bad = [({"name": "c", "arms": [[1, 1]]}, r"context\.name"), ({"arms": [[1]]}, r"context\.arms")]
+    for context, message in bad:
+        with pytest.raises(InputError, match=message):
+            campaign.add_context(context)
+    plain = Campaign.open(store, "plain", instance=Linear(arms=[[1.0], [2.0]], sigma=1.0))
+    with pytest.raises(InputError, match="context"):
+        plain.add_context({"arms": [[1.0]]})
+
+
+def test_a_context_joins_shared_arms(store):
+    """With effects of their own a context more brings features that nothing is known of yet."""
+    shared = Linear(
+        arms=[[1.0, 0.0], [0.0, 1.0]], interaction="effects", contexts=[{}, {}], sigma=1.0
+    )
+    campaign = Campaign.open(store, "shared", instance=shared)
+    for t in range(10):
+        campaign.tell(campaign.ask(context=t % 2)[0].id, 0.1 * t)
+    assert campaign.add_context({"name": "late"}) == 2
+    assert campaign.ask(context="late")[0].arm[0] == 2
+    assert campaign.describe()["rounds"] == 10

@@ -160,3 +160,19 @@ def test_bad_asks_are_refused(store):
     with pytest.raises(InputError, match="arm"):
         campaign.retire_arm(0)
     assert campaign.describe()["events"] == 1
+
+
+def test_a_segment_comes_later(store):
+    played(store, "grows", BUTTONS, "hgl", 40)
+    campaign = Campaign(store, "grows")
+    before = campaign.describe()
+    assert campaign.add_context({"name": "tablet", "n_arms": 4}) == 2
+    for _ in range(5):
+        (decision,) = campaign.ask(context="tablet")
+        campaign.tell(decision.id, 1.0)
+    after = campaign.describe()
+    assert after["plays"][:5] == before["plays"]
+    assert sum(after["plays"][5:]) == 5
+    with Campaign(store, "grows")._journal.look() as state:
+        assert state.tally.clock.tolist()[3] == 5
+    assert Campaign(store, "grows").describe() == after

@@ -101,3 +101,14 @@ def test_bad_rows_are_refused(http):
     assert answer.json()["error"]["field"] == "contrasts.a"
     answer = http.post("/v1/campaigns/rows/contrasts", {"contrasts": {"a": [1, 0]}, "delta": None})
     assert answer.json()["error"]["field"] == "delta"
+
+
+def test_a_context_is_added(http):
+    assert http.post("/v1/campaigns", BODY).status_code == 201
+    more = {"context": {"name": "c", "arms": [[1.0, 1.0]]}, "number": 2}
+    answer = http.post("/v1/campaigns/two/contexts", more)
+    assert (answer.status_code, answer.json()) == (201, {"context": 2})
+    assert http.post("/v1/campaigns/two/contexts", more).status_code == 409
+    assert http.post(ASK, {"context": "c"}).status_code == 200
+    bad = http.post("/v1/campaigns/two/contexts", {"context": {"arms": [[1.0]]}})
+    assert bad.json()["error"]["field"].startswith("context")

@@ -11,9 +11,9 @@ from ossb.campaigns.importing import Intake
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.player import Player
 from ossb.campaigns.rehearsal import naming, rehearse
-from ossb.campaigns.rosters import extended, refuse_growth
+from ossb.campaigns.rosters import extended, refuse_growth, with_context
 from ossb.campaigns.rows import Row
-from ossb.campaigns.state import State
+from ossb.campaigns.state import State, feature_count
 from ossb.campaigns.storage import Conflict
 from ossb.errors import Closed as Closed
 from ossb.errors import InputError
@@ -84,6 +84,47 @@ class Changes:
             return Play(old.unit_count(), "arm_added", content, new, state.definition["policy"])
 
         with naming("arm", "not be added: the instance must"):
+            return self._play(grown)
+
+    def add_context(
+        self,
+        context: Mapping[str, Any],
+        number: int | None = None,
+        fits: Callable[[dict[str, Any]], None] = lambda instance: None,
+    ) -> int:
+        """Add a context, or a segment, with what a file says of one; returns its number.
+
+        What was learnt is kept.
+
+        Parameters
+        ----------
+        number, fits
+            As ``add_arm`` has them.
+        """
+        if not isinstance(context, Mapping):
+            raise InputError("context", "be a table of keys", context)
+
+        def grown(state: State) -> Play[int]:
+            old = state.instance
+            place = old.layout.n_contexts if old.has_contexts else 0
+            if number is not None and number != place:
+                raise Conflict(f"the next context of campaign {self.name!r} is {place}")
+            new = with_context(old, context)
+            width = feature_count(new)
+            if state.brought and width != state.brought.width:
+                must = "leave the number of features: asks have brought rows of as many"
+                raise InputError("context", must, width)
+            held = new.to_dict()
+            fits(held)
+            content = {
+                "context": dict(context),
+                "instance": held,
+                "arms": list(range(len(state.reveals))),
+                "components": list(range(old.component_count())),
+            }
+            return Play(place, "arm_added", content, new, state.definition["policy"])
+
+        with naming("context", "not be added: the instance must"):
             return self._play(grown)
 
     def retire_arm(self, arm: int) -> None:

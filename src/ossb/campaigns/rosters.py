@@ -51,6 +51,24 @@ def extended(instance: Any, arm: Mapping[str, Any]) -> Any:
     return from_dict(keys)
 
 
+def with_context(instance: Any, context: Mapping[str, Any]) -> Any:
+    """The instance with one more context or segment, which comes last."""
+    if not instance.has_contexts:
+        raise InputError("context", "be left out: the instance has none that it could join")
+    keys, key = instance.to_dict(), "segments" if instance.has_segments else "contexts"
+    if not instance.has_segments:
+        keys.pop(instance.parameter, None)  # which may be of another length then
+    where = f"{key}[{len(keys[key])}]"
+    keys[key] = [*keys[key], dict(context)]
+    try:
+        return from_dict(keys)
+    except InputError as error:
+        if not error.field.startswith(where):
+            raise
+        field = "context" + error.field[len(where) :]
+        raise InputError(field, error.must) from None
+
+
 def _new_name(instance: Any, given: Keys) -> str:
     if "name" not in given:
         raise InputError("arm.name", "be given: the other arms have names")

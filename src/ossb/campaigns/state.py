@@ -341,15 +341,17 @@ class State:
         instance: Any = from_dict(content["instance"])
         self.instance = instance
         self.reveals = self.instance.showing()
-        self.tally = empty_tally(instance.component_count(), len(self.reveals))
+        self.tally = self._empty_tally()
         arms = np.array(content["arms"], dtype=np.int64)
         components = np.array(content["components"], dtype=np.int64)
         self.tally.plays[arms] = old.plays
         for new, before in zip(self.tally[:3], old[:3], strict=True):
             new[components] = before
-        self.tally.phases[:] = old.phases
-        self.tally.clock[:] = old.clock
+        self.tally.phases[: old.phases.size] = old.phases  # longer where a segment was added
+        self.tally.clock[: old.clock.size] = old.clock
         self.decisions.renumber(arms)
+        if not self.brought:
+            self.brought = Brought(feature_count(instance))
         self._begin(Memory(arrays.unpacked(content["memory"])))
         self.added += 1
 

@@ -263,6 +263,28 @@ def add_arm(
     _said({"arm": number}, f"arm {number} of campaign {name}", json)
 
 
+@app.command("add-context")
+def add_context(
+    name: Name,
+    context: Annotated[str, typer.Argument(help='A JSON object, such as {"arms": [[1, 0]]}.')],
+    storage: Where = STORAGE,
+    token: Token = None,
+    json: Json = False,
+) -> None:
+    """Add a context, or a segment; what was learnt is kept.
+
+    Example: ossb campaign add-context prices '{"name": "tv", "n_arms": 3}'
+    """
+    from ossb.errors import InputError
+
+    brought = _json(context, "context")
+    if not isinstance(brought, dict):
+        raise InputError("context", "be a JSON object", context)
+    with campaign(storage, token, name) as found:
+        number = found.add_context(brought)
+    _said({"context": number}, f"context {number} of campaign {name}", json)
+
+
 @app.command("retire-arm")
 def retire_arm(
     name: Name,
@@ -296,7 +318,9 @@ def contrasts(
     token: Token = None,
     json: Json = False,
 ) -> None:
-    """What is sure of differences of features, all of them together.
+    """Say what is sure of differences of features.
+
+    All of them are right together, at all times.
 
     Example: ossb campaign contrasts prices '{"first over second": [1,-1]}'
     """

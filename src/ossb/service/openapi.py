@@ -86,6 +86,12 @@ IMPORT = {
     },
 }
 SWITCHED = record({"policy": schemas.DEFINED["policy"], "status": {"const": "switched"}})
+ADDED_CONTEXT = record({"context": schemas.COUNT})
+NEXT_CONTEXT = {
+    "type": "integer",
+    "minimum": 0,
+    "description": "The number that it shall have: 409 where that is another's already.",
+}
 RETIRED = record({"arm": schemas.COUNT, "status": {"const": "retired"}})
 TAKEN = record({"rows": schemas.COUNT, "events": schemas.COUNT})
 REVOKED = record({"id": schemas.TEXT, "status": {"const": "revoked"}})
@@ -298,6 +304,16 @@ def schema() -> dict[str, Any]:
                 {"201": _answer("Its number", record({"arm": schemas.COUNT}), {"arm": 3})},
                 record({"arm": {"type": "object"}}, {"number": {"type": "integer"}}),
                 {"arm": {"name": "new"}, "number": 3},
+                (NAME,),
+                more=CONFLICT | CLOSED,
+            )
+        },
+        f"{of}/contexts": {
+            "post": _call(
+                "A context, or a segment, more; what was learnt is kept (scope admin)",
+                {"201": _answer("Added", ADDED_CONTEXT, {"context": 2})},
+                record({"context": {"type": "object"}}, {"number": NEXT_CONTEXT}),
+                {"context": {"name": "tablet", "arms": [[1.0, 0.5]]}, "number": 2},
                 (NAME,),
                 more=CONFLICT | CLOSED,
             )

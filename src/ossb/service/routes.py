@@ -220,6 +220,26 @@ async def add_arm(call: Call) -> Response:
     return document({"arm": made}, 201)
 
 
+async def add_context(call: Call) -> Response:
+    body = await call.json()
+    strict.keys(body, ("context",), ("number",))
+    context = body["context"]
+    if not isinstance(context, dict):
+        raise InputError("context", "be an object", context)
+    wanted = integer(body["number"], "number") if "number" in body else None
+
+    def add() -> int:
+        made: int = call.service.registry.campaign(call.name).add_context(
+            context, wanted, sizes.check_grown
+        )
+        return made
+
+    with _naming("number"):
+        made = await call.work(add)
+    call.service.registry.changed(call.name)
+    return document({"context": made}, 201)
+
+
 async def retire_arm(call: Call) -> Response:
     body = await call.json()
     strict.keys(body, ("arm",))
@@ -384,6 +404,7 @@ OF_CAMPAIGN = {
     ("POST", "void"): Route(void, "write"),
     ("POST", "close"): Route(close, "admin"),
     ("POST", "arms"): Route(add_arm, "admin"),
+    ("POST", "contexts"): Route(add_context, "admin"),
     ("POST", "retire"): Route(retire_arm, "admin"),
     ("POST", "contrasts"): Route(contrasts, "read"),
     ("POST", "switch"): Route(switch, "admin"),
