@@ -5,6 +5,7 @@ import pytest
 
 from ossb.graves_lai.semi_bandit.bernoulli_items import BernoulliItems
 from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
+from ossb.graves_lai.semi_bandit.poisson_items import PoissonItems
 from ossb.graves_lai.semi_bandit.rates import rates, start
 from ossb.graves_lai.semi_bandit.solve import solve
 
@@ -112,3 +113,28 @@ def test_compiled_equals_interpreted_bit_for_bit():
         for (_, gap, eta, _), (_, other_gap, other, _) in zip(slow, fast, strict=True):
             assert gap == other_gap
             assert np.array_equal(eta, other)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_estimates_at_the_ends_of_the_means(sign, seed):
+    """Ties by the dozen, and gaps of 1e-12 beside items that are 1e-6 from the end."""
+    rng = np.random.default_rng(seed)
+    arms = np.unique((rng.random((30, 10)) < 0.5).astype(float), axis=0)
+    memory, out = start(arms, BernoulliItems(sign)), np.empty(len(arms))
+    for _ in range(3):
+        phi = rng.choice([1e-6, 0.5, 1.0 - 1e-6], 10)
+        gap = rates(sign * phi, 0.0, memory, out)
+        assert 0.0 <= gap <= 1e-6
+        assert np.isfinite(out).all()
+
+
+@pytest.mark.parametrize(
+    ("items", "variance"), [(PoissonItems(), 0.5), (BernoulliItems(), 0.25), (GaussianItems(), 1.0)]
+)
+@pytest.mark.parametrize("gap", [1e-3, 1e-8, 1e-11])
+def test_near_ties_are_told_apart_to_all_digits(items, variance, gap):
+    arms, out, phi = np.eye(2), np.empty(2), np.array([0.5, 0.5 - gap])
+    assert rates(phi, 0.0, start(arms, items), out) <= 1e-6
+    apart = phi[0] - phi[1]
+    assert out[1] * apart**2 / (2.0 * variance) == pytest.approx(1.0, rel=2.0 * gap + 2e-6)

@@ -22,7 +22,7 @@ from ossb.kernels import separate_kernel
 from ossb.records import Floats, Ints, record
 
 STEPS = 200
-CLOSE = 1e-9  # of a gap: what is left is undone by a last step, and counts by its square
+CLOSE = 1e-6  # of a gap and a multiplier: a last step undoes what is left; its square remains
 WIDE = 1e-6  # of a gap: within which steps that are lost in rounding may end the search
 LOST = 1e-14  # of a multiplier: a step that is
 ROUNDING = 1e-12
@@ -261,7 +261,7 @@ class SetItems(NamedTuple):
                     self.shifts[row, e], self.flat[e] = shift, flat
                     short -= shift
                     slope += flat
-            if slope > 0.0 and abs(short) <= CLOSE * need:
+            if abs(short) <= CLOSE * need and abs(short) <= CLOSE * (slope * tau):
                 break
             if short > 0.0:
                 low = tau

@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from ossb.families.bernoulli import bernoulli_kl
+from ossb.families.excess import divergence_term
 from ossb.graves_lai.semi_bandit.item_family import EDGE
 from ossb.records import record
 
@@ -37,8 +37,9 @@ class BernoulliItems(NamedTuple):
         return tau * both / weight, both * (both / (bend * weight))
 
     def divergence(self, mean: float, shift: float) -> float:
-        other = min(max(self.sign * (mean + shift), 1e-300), 1.0 - 1e-16)
-        return bernoulli_kl(self.inner(mean), other)
+        p, apart = self.inner(mean), self.sign * shift
+        q, off = max(p + apart, 1e-300), max(1.0 - p - apart, 1e-300)
+        return divergence_term(p, q, apart) + divergence_term(1.0 - p, off, -apart)
 
     def room(self, mean: float) -> float:
         return 1.0 - mean if self.sign > 0.0 else self.sign * mean

@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from ossb.families.poisson import poisson_kl
+from ossb.families.excess import divergence_term
 from ossb.graves_lai.semi_bandit.item_family import EDGE
 from ossb.records import record
 
@@ -26,7 +26,8 @@ class PoissonItems(NamedTuple):
         return tau * grown, grown * (weight / (weight - self.sign * tau))
 
     def divergence(self, mean: float, shift: float) -> float:
-        return poisson_kl(self.inner(mean), max(self.sign * (mean + shift), 1e-300))
+        p, apart = self.inner(mean), self.sign * shift
+        return divergence_term(p, max(p + apart, 1e-300), apart)
 
     def room(self, mean: float) -> float:
         return math.inf if self.sign > 0.0 else self.sign * mean
