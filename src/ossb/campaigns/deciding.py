@@ -136,8 +136,7 @@ def sentence(
     sure = f"{100 * (1 - stop['delta']):.6g}%"
     if stop["met"]:
         cost = f" and about {regret} of regret" if regret is not None else ""
-        said = named[:1].upper() + named[1:]
-        return f"{said}, sure to {sure}; that took {rounds:,} rounds{cost}."
+        return f"{begun(named)}, sure to {sure}; that took {rounds:,} rounds{cost}."
     if stop["statistic"] is None or stop["threshold"] is None:
         return f"Not sure: {stop.get('reason', 'there is no test')}."
     share = max(0.0, min(1.0, stop["statistic"] / stop["threshold"]))
@@ -153,6 +152,12 @@ def sentence(
     said += f"; after a switch to top-two, about {left.rounds:,} rounds more"
     said += f" ({left.low:,} to {left.high:,})"
     return said + (f", {_days(left.rounds / per_day)} at this pace." if per_day else ".")
+
+
+def begun(said: str) -> str:
+    """What begins a sentence with a capital, where it is no name."""
+    ours = said.startswith(("the ", "so far ", "no arm ", "arm "))
+    return said[:1].upper() + said[1:] if ours else said
 
 
 def _days(days: float) -> str:

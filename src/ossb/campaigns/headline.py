@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ossb.campaigns.deciding import DECIDING, Left
+from ossb.campaigns.deciding import DECIDING, Left, begun
 from ossb.graves_lai.answers import read_question
 from ossb.structures import STRUCTURES
 
@@ -41,8 +41,7 @@ def headline(
     if "contexts" in stands["instance"]:
         parts.append(_in_contexts(stands, leader))
     elif stop["met"]:
-        said = found_so_far(stands, stop)
-        parts.append(f"{said[:1].upper()}{said[1:]}, {sure}")
+        parts.append(f"{found_so_far(stands, stop)}, {sure}")
     else:
         leads = f"{called(stands, leader)} leads"
         parts.append(f"so far {found_so_far(stands, stop)}" if stop.get("chosen") else leads)
@@ -51,7 +50,8 @@ def headline(
             parts[-1] = f"not {sure}"
     if spent is not None:
         parts.append(f"exploring has cost about {spent}" + ("" if closed else " so far"))
-    return ("Closed: " if closed else "") + "; ".join(parts) + "."
+    said = "; ".join(parts) + "."
+    return f"Closed: {said}" if closed else begun(said)
 
 
 def found_so_far(stands: Mapping[str, Any], stop: Mapping[str, Any]) -> str:

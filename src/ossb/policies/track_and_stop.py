@@ -13,6 +13,10 @@ their value.
 With costs κ (Qin and Russo, 2024) what a play tells is counted per cost: ``cost``, see
 ``ossb.policies.telling``.  As for the other policies, when to stop is not for it to say.
 
+Of generalised linear arms whose rewards are observed Z_j is that of the quadratic at the estimate,
+by which shares are within 8 % of the best value: an exact Z_j is a convex program for each rival at
+each of the shares that are tried.
+
 Departures: the paper's arms are independent, and its set is all of them; w* is solved for anew when
 the leader changes and after every fiftieth part more rounds, not in each of them; shares are mixed
 with ε_t, which the paper cuts them off at.

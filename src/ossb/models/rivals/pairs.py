@@ -33,6 +33,7 @@ from ossb.records import Ints, record
 from ossb.tally import Tally
 
 BISECTIONS = 60
+NEAR = 1e-14  # relative, of two means between which a third is not sought
 PRICE, COUNT, MEAN = 0, 1, 2  # rows of PairSpace.prices
 CELLS = 64  # of the grid on which evidence that is no divergence is bounded from below
 
@@ -55,15 +56,25 @@ def meeting_point(family: Family, p: float, n: float, q: float, m: float, epsilo
         return math.nan
     if epsilon == 0.0:
         return min(max((n * p + m * q) / (n + m), low), high)
-    for _ in range(BISECTIONS):
+    before = n * family.slope(p, low) + m * family.slope(q, low + epsilon)
+    after = n * family.slope(p, high) + m * family.slope(q, high + epsilon)
+    middle, above = 0.5 * (low + high), 0  # on which side the last points were
+    for step in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        if not low < middle < high:
+        if step % 4 < 3 and -math.inf < before < 0.0 < after < math.inf:
+            middle = low - before * ((high - low) / (after - before))
+        if not low < middle < high or high - low <= NEAR * (abs(low) + abs(high)):
             break
-        if n * family.slope(p, middle) + m * family.slope(q, middle + epsilon) > 0.0:
-            high = middle
+        slope = n * family.slope(p, middle) + m * family.slope(q, middle + epsilon)
+        if slope > 0.0:
+            high, after = middle, slope
+            before *= 0.5 if above > 0 else 1.0  # Illinois: the end that stays counts half
+            above = 1
         else:
-            low = middle
-    return 0.5 * (low + high)
+            low, before = middle, slope
+            after *= 0.5 if above < 0 else 1.0
+            above = -1
+    return min(max(middle, low), high)
 
 
 @kernel
