@@ -10,7 +10,7 @@ that thread writes.  Solvers that are not ours are told how long they may take.
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from ossb.errors import OutOfTime as OutOfTime
 EVERY = 0.1  # seconds between looks at the clocks of all
 LONG = 0.01  # seconds of work from which on it is long
 WORK = 0.002  # seconds that it goes on for then, before it lets others go
+CROWD = 3  # of those behind it in line, for whom it lets others go as if they were at it too
 
 _local = threading.local()
 _limits: dict[int, "Limit"] = {}  # by thread
@@ -77,13 +78,24 @@ def breathe() -> None:
     Threads take turns at the interpreter by themselves, but whoever has waited for a lock, a disk
     or a client needs several turns, and is behind work that never waits at each of them.
     """
-    if len(_limits) < 2 or getattr(_local, "limit", None) is None:
+    behind = min(len(getattr(_local, "behind", ())), CROWD)
+    if (len(_limits) < 2 and not behind) or getattr(_local, "limit", None) is None:
         return
     if time.thread_time() > _local.quantum:
         _long.add(threading.get_ident())
         # together they leave half of the time to the others, however many they are
-        time.sleep(WORK * (2 * len(_long) - 1))
+        time.sleep(WORK * (2 * (len(_long) + behind) - 1))
         _local.quantum = time.thread_time() + WORK
+
+
+@contextmanager
+def in_line(behind: Sized) -> Iterator[None]:
+    """What this thread does holds up others, which stand in line behind it."""
+    _local.behind = behind
+    try:
+        yield
+    finally:
+        _local.behind = ()
 
 
 def left() -> float:

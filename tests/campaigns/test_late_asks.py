@@ -124,6 +124,13 @@ def test_long_work_lets_others_go_first_only_where_there_are_some(monkeypatch):
             deadlines._limits.pop(-1)
             deadlines._long.discard(-1)
         assert rests == [deadlines.WORK, 3 * deadlines.WORK]
+        with deadlines.in_line(behind := []):  # work in line for one campaign
+            now[0] += 1.0
+            deadlines.breathe()
+            assert len(rests) == 2  # nobody else is there
+            behind += [None] * 20
+            deadlines.breathe()
+        assert rests[2:] == [(2 * (1 + deadlines.CROWD) - 1) * deadlines.WORK]
     assert not deadlines._long
 
 

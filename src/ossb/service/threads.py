@@ -145,7 +145,8 @@ class Threads:
                     del self._lines[line]
                     return
                 task = standing.popleft()
-            self._do(task)
+            with deadlines.in_line(standing):
+                self._do(task)
 
     def _work(self) -> None:
         while (task := self._tasks.get()) is not None:
