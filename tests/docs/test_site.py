@@ -4,12 +4,16 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from docs_pages import ROOT
 from ossb.policies import POLICIES
 from ossb.structures import STRUCTURES
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +45,19 @@ def test_nothing_is_loaded_from_elsewhere(site):
 def test_no_star_of_a_formula_is_taken_for_emphasis(site):
     for page in site.rglob("*.html"):
         assert not re.findall(r"<em>[\s,.;:)][^<]*</em>", page.read_text("utf-8")), page
+
+
+@pytest.mark.skipif(not CHROMIUM.exists(), reason="chromium is not installed")
+def test_search_finds_in_a_folder_without_a_server(site):
+    sync_playwright = pytest.importorskip("playwright.sync_api").sync_playwright
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        page = browser.new_page()
+        page.goto((site / "guides" / "pricing.html").as_uri())
+        page.locator("input[name=query]").click()
+        page.keyboard.type("certificate")
+        page.get_by_text("matching documents").wait_for()
+        browser.close()
 
 
 def test_the_reference_has_every_structure_policy_and_command(site):

@@ -215,4 +215,4 @@ def test_arms_behind_an_oracle(tmp_path):
     run(experiment(instances=[SETS], policies=["hgl"], trials=1), tmp_path, compiled=False)
     results = Results(tmp_path)
     assert draw_experiment(results, tmp_path / "sets.png")
-    assert np.isfinite(results.constants["combinatorial 0"])
+    assert np.isfinite(results.constants["combinatorial"])
