@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ossb.kernels import kernel
 from ossb.tally import Tally
 
 # places in Look.numbers
@@ -91,3 +92,15 @@ class Doubting(Model, Protocol):
         for the arms in some order, kept from round to round.
         """
         ...
+
+
+@kernel
+def take_means(tally: Tally, estimate: np.ndarray, rewards: np.ndarray) -> int:
+    """Take the means as they stand for estimate and rewards; returns the leader, lowest on ties."""
+    leader = 0
+    for x in range(rewards.shape[0]):
+        estimate[x] = tally.means[x]
+        rewards[x] = tally.means[x]
+        if tally.means[x] > tally.means[leader]:
+            leader = x
+    return leader

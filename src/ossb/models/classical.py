@@ -8,8 +8,8 @@ import numpy as np
 from ossb.families import Family
 from ossb.graves_lai.independent import independent_rate
 from ossb.kernels import kernel
-from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
-from ossb.models.improvement import DECIDED, improvement
+from ossb.models.base import SETTLED, WEAKEST, take_means
+from ossb.models.improvement import DECIDED, conclude, improvement
 from ossb.models.level import level_for, pool_arms
 from ossb.records import record
 from ossb.tally import Tally, fill_untold
@@ -140,13 +140,7 @@ class ClassicalModel(NamedTuple):
         return True
 
     def plug_in(self, tally: Tally, memory: ClassicalMemory) -> int:
-        leader = 0
-        for x in range(self.n_arms):
-            memory.estimate[x] = tally.means[x]
-            memory.rewards[x] = tally.means[x]
-            if tally.means[x] > tally.means[leader]:
-                leader = x
-        return leader
+        return take_means(tally, memory.estimate, memory.rewards)
 
     def project(self, tally: Tally, memory: ClassicalMemory) -> int:
         return self.plug_in(tally, memory)
@@ -246,6 +240,5 @@ class ClassicalModel(NamedTuple):
             memory.gain[leader] += part.widening * variance / (known * known)
         for x in range(self.n_arms):
             memory.gain[x] *= memory.weights[x] / (1.0 + memory.weights[x])
-        memory.numbers[NU] = 1.0 / (1.0 + chances)
-        memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
+        conclude(memory.numbers, chances, improvements, largest)
         return leader

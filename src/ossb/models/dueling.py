@@ -13,8 +13,8 @@ import numpy as np
 from ossb.families.bernoulli import bernoulli_kl
 from ossb.graves_lai.duels import dueling_rates, pair_position
 from ossb.kernels import kernel
-from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
-from ossb.models.improvement import DECIDED
+from ossb.models.base import SETTLED, WEAKEST
+from ossb.models.improvement import DECIDED, conclude
 from ossb.models.normal import density, tail
 from ossb.records import Ints, record
 from ossb.tally import Tally
@@ -231,8 +231,7 @@ class DuelingModel(NamedTuple):
         for x in range(self.n_arms):
             count = weights[self.first[x], self.second[x]]
             memory.gain[x] *= count / (1.0 + count)
-        memory.numbers[NU] = 1.0 / (1.0 + chances)
-        memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
+        conclude(memory.numbers, chances, improvements, largest)
         return self.diagonal(leader)
 
     def share_out(self, leader: int, j: int, factor: float, memory: DuelingMemory) -> None:

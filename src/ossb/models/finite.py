@@ -17,8 +17,8 @@ import numpy as np
 
 from ossb.families import Family
 from ossb.kernels import kernel
-from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
-from ossb.models.improvement import DECIDED, improvement
+from ossb.models.base import SETTLED, WEAKEST, take_means
+from ossb.models.improvement import DECIDED, conclude, improvement
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 
@@ -100,13 +100,7 @@ class FiniteModel(NamedTuple):
     def plug_in(self, tally: Tally, memory: FiniteMemory) -> int:
         """The means as they stand are, almost surely, none of the parameters."""
         memory.chosen[0] = -1
-        leader = 0
-        for x in range(self.n_arms):
-            memory.estimate[x] = tally.means[x]
-            memory.rewards[x] = tally.means[x]
-            if tally.means[x] > tally.means[leader]:
-                leader = x
-        return leader
+        return take_means(tally, memory.estimate, memory.rewards)
 
     def project(self, tally: Tally, memory: FiniteMemory) -> int:
         chosen = 0
@@ -213,8 +207,7 @@ class FiniteModel(NamedTuple):
                 divergence = self.family.kl(memory.estimate[x], self.parameters[k, x])
                 count = tally.counts[x] + tally.pending[x]
                 memory.gain[x] += factor * divergence / spent * count / (1.0 + count)
-        memory.numbers[NU] = 1.0 / (1.0 + chances)
-        memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
+        conclude(memory.numbers, chances, improvements, largest)
         return leader
 
     def deviation(self, leader: int, arm: int, tally: Tally, memory: FiniteMemory) -> float:

@@ -29,9 +29,10 @@ from ossb.graves_lai.information.links import (
 )
 from ossb.graves_lai.program.warm import follow
 from ossb.kernels import kernel
-from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
+from ossb.models.base import SETTLED, WEAKEST
 from ossb.models.geometry import Geometry, geometry
 from ossb.models.glm_ratio import Scratch, least_ratio, new_scratch, solve_factored
+from ossb.models.improvement import conclude
 from ossb.models.least_squares import quadratic_form
 from ossb.models.normal import FAR, density, tail
 from ossb.models.scales import flat_prior
@@ -248,8 +249,7 @@ class GlmModel(NamedTuple):
         for x in range(self.n_arms):
             bend = memory.bends[x]
             memory.gain[x] *= bend / (1.0 + bend * memory.leverage[x])
-        memory.numbers[NU] = 1.0 / (1.0 + chances)
-        memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
+        conclude(memory.numbers, chances, improvements, largest)
         return leader
 
     def slope_between(self, leader: int, x: int, memory: GlmLook) -> float:

@@ -8,7 +8,10 @@ carries the share ρ(x) of the evidence lowers it by ½ φ(z) s ρ(x) / c.
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from ossb.kernels import kernel
+from ossb.models.base import NU, TOP_SHARE
 from ossb.models.normal import DENSITY_AT_ZERO, density, tail
 
 TIED = 1e-9  # a smaller likelihood ratio is a tie
@@ -63,3 +66,10 @@ def improvement(glr: float, gap: float, deviation: float, discount: float) -> Im
         spread,
         tie,
     )
+
+
+@kernel
+def conclude(numbers: np.ndarray, chances: float, improvements: float, largest: float) -> None:
+    """Fill in ν and the largest share, given Σ Φ(−z), all expected improvements and the largest."""
+    numbers[NU] = 1.0 / (1.0 + chances)
+    numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0

@@ -15,7 +15,7 @@ from ossb.graves_lai.linear import LinearMemory as SolverMemory
 from ossb.graves_lai.linear import rates as solved_rates
 from ossb.graves_lai.linear import start as start_solver
 from ossb.kernels import kernel
-from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
+from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST, take_means
 from ossb.models.geometry import geometry
 from ossb.models.glm_ratio import solve_factored
 from ossb.models.least_squares import (
@@ -169,13 +169,7 @@ class LinearModel(NamedTuple):
         return True
 
     def plug_in(self, tally: Tally, memory: LinearLook) -> int:
-        leader = 0
-        for x in range(self.n_arms):
-            memory.estimate[x] = tally.means[x]
-            memory.rewards[x] = tally.means[x]
-            if tally.means[x] > tally.means[leader]:
-                leader = x
-        return leader
+        return take_means(tally, memory.estimate, memory.rewards)
 
     def project(self, tally: Tally, memory: LinearLook) -> int:
         squares = memory.squares

@@ -14,8 +14,8 @@ from ossb.families import Exponential, Family, Gaussian
 from ossb.graves_lai.lipschitz import LipschitzMemory as ProgramMemory
 from ossb.graves_lai.lipschitz import rates as program_rates
 from ossb.graves_lai.lipschitz import start as start_program
-from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
-from ossb.models.improvement import DECIDED, improvement
+from ossb.models.base import SETTLED, WEAKEST
+from ossb.models.improvement import DECIDED, conclude, improvement
 from ossb.models.lipschitz_blocks import move_blocks
 from ossb.models.lipschitz_fit import Fit, between, fit_lipschitz, new_fit, profile, stretch
 from ossb.records import Floats, Ints, record
@@ -226,8 +226,7 @@ class LipschitzModel(NamedTuple):
                 memory.gain[leader] += part.widening * own / weights[leader]
         for x in range(self.n_arms):
             memory.gain[x] *= weights[x] / (1.0 + weights[x])
-        memory.numbers[NU] = 1.0 / (1.0 + chances)
-        memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
+        conclude(memory.numbers, chances, improvements, largest)
         return leader
 
     def estimate_means(self, memory: LipschitzLook) -> None:

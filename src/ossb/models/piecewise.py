@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ossb.families import Family
-from ossb.models.base import NU, TOP_SHARE
-from ossb.models.improvement import DECIDED, improvement
+from ossb.models.improvement import DECIDED, conclude, improvement
 from ossb.models.piece_program import ProgramSpace, loss_of, nearest, new_program, show
 from ossb.models.pieces import Pieces
 from ossb.numerics.dense import cholesky, inner, solve_lower, solve_upper, weighted_gram
@@ -224,8 +223,7 @@ class PiecewiseModel(NamedTuple):
                 if bought > 0.0:
                     for x in range(self.n_arms):
                         memory.gain[x] += self.incidence[x, k] * bought
-        memory.numbers[NU] = 1.0 / (1.0 + chances)
-        memory.numbers[TOP_SHARE] = most / improvements if improvements > 0.0 else 1.0
+        conclude(memory.numbers, chances, improvements, most)
         return leader
 
     def tell_apart(

@@ -25,7 +25,8 @@ from ossb.graves_lai.semi_bandit.rates import SemiBanditMemory
 from ossb.graves_lai.semi_bandit.rates import rates as program_rates
 from ossb.graves_lai.semi_bandit.rates import start as start_program
 from ossb.kernels import kernel
-from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
+from ossb.models.base import SETTLED, WEAKEST
+from ossb.models.improvement import conclude
 from ossb.models.item_ratio import count_shares, item_ratio
 from ossb.models.normal import FAR, density, tail
 from ossb.records import Flags, Floats, Ints, record
@@ -266,8 +267,7 @@ class SemiBanditModel(NamedTuple):
             for i in range(d):
                 if self.arms[x, i] > 0.0:
                     memory.gain[x] += memory.worth[i]
-        memory.numbers[NU] = 1.0 / (1.0 + chances)
-        memory.numbers[TOP_SHARE] = largest / improvements if improvements > 0.0 else 1.0
+        conclude(memory.numbers, chances, improvements, largest)
         return leader
 
     def counted(self, leader: int, x: int, tally: Tally, memory: SemiBanditLook) -> bool:
