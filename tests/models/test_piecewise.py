@@ -116,3 +116,20 @@ def test_a_program_without_rows_has_the_means_themselves():
     common = (4 * 0.7 - 9 * 0.2) / 13
     expected = 0.5 * precision * (4 * (0.7 - common) ** 2 + 9 * (-0.2 - common) ** 2)
     assert tied == pytest.approx(expected)
+
+
+def test_a_component_that_one_observation_may_settle_has_all_shares():
+    """Where an alternative puts a mean at an end of its space, off the estimate."""
+    near = [[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 1.0, -1.0], [0.0, -1.0, 1.0]]
+    model = Polytope(
+        observation="bernoulli", A=near, b=[0.25] * 4, theta=[0.2, 0.4, 0.5]
+    ).weighing()
+    memory = model.start()
+    tally = told([0.0, 0.5, 0.6], [5, 30, 70])
+    leader = model.weigh(tally, memory)
+    assert leader == 2
+    assert memory.estimate[0] > 0.01
+    assert model.loss_against(2, 1, memory) < math.inf
+    memory.moved[0] = 0.0
+    assert model.tell_apart(False, 1.0, tally, memory) == 5.0
+    assert memory.each.tolist() == [1.0, 0.0, 0.0]

@@ -21,6 +21,7 @@ KEPT = (0.02, 1e-9)  # of the way to an end of the mean space, that a step leave
 RIDGE = 1e-13  # of the mean curvature, in directions that were never seen
 BARE = 0.1  # of 1/mean: the curvature of counts of which all were 0
 HALVINGS = 40
+END = 1e-12  # a mean this close to an end of its space is that end
 
 
 class ProgramSpace(NamedTuple):
@@ -59,7 +60,9 @@ def show(pieces: Any, piece: int, family: Family, point: np.ndarray, out: np.nda
         mean = pieces.shown[piece, k]
         for l in range(size):  # noqa: E741
             mean += pieces.seen[piece, k, l] * point[l]
-        out[k] = min(max(mean, low), high)
+        if mean < low + END:
+            mean = low
+        out[k] = high if mean > high - END else mean
 
 
 @kernel

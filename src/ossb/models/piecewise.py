@@ -230,13 +230,18 @@ class PiecewiseModel(NamedTuple):
         self, tie: bool, deviation: float, tally: Tally, memory: PiecewiseMemory
     ) -> float:
         """What one observation of each component tells of the alternative, and all of them."""
-        spent = 0.0
+        spent, endless = 0.0, 0.0
         for k in range(self.n_components):
             memory.each[k] = self.family.kl(memory.estimate[k], memory.moved[k])
-            count = tally.counts[k] + tally.pending[k]
-            if count > 0:
+            count = float(tally.counts[k] + tally.pending[k])
+            if count > 0.0:
                 spent += count * memory.each[k]
-        if not tie and 0.0 < spent < math.inf:
+                endless += count if memory.each[k] == math.inf else 0.0
+        if not tie and endless > 0.0:  # one observation may rule it out: these have all shares
+            for k in range(self.n_components):
+                memory.each[k] = 1.0 if memory.each[k] == math.inf else 0.0
+            return endless
+        if not tie and spent > 0.0:
             return spent
         piece = memory.home[0]
         for k in range(self.n_components):
