@@ -166,7 +166,7 @@ def choose(
 def choose_brought(
     state: State, rows: np.ndarray, n: int, now: float, expires: float
 ) -> dict[str, Any]:
-    """The same on rows that the ask brings, which the event keeps."""
+    """Decide on rows that the ask brings, which the event keeps."""
     policy = state.definition["policy"]
     brought, soonest = state.brought, state.soonest
     mark = brought.mark()
@@ -190,7 +190,7 @@ def choose_brought(
 def choose_listed(
     state: State, places: Sequence[int], n: int, now: float, expires: float
 ) -> dict[str, Any]:
-    """The same among arms that are listed, where asks brought rows that tell of them too."""
+    """Decide among arms that are listed, where asks brought rows that tell of them too."""
     rows = np.asarray(state.instance.arms)[list(places)]
     soonest = state.soonest
     chosen: list[list[int]] = []

@@ -50,7 +50,7 @@ def evidence_of(instance: Any, brought: Brought, tally: Tally) -> Evidence:
 
 
 def known_of(instance: Any, brought: Brought, tally: Tally) -> tuple[Evidence, Spread] | None:
-    """The same with the rows that asks brought; None where none of these was told."""
+    """The evidence with rows that asks brought, and its spread; None where none was told."""
     if not brought.order:
         return None
     return evidence_of(instance, brought, tally), brought.spread

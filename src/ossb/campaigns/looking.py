@@ -105,7 +105,7 @@ def _leader_of_told(view: View) -> Any:
 
 
 def _led_by_all(view: View) -> Any:
-    """The same where asks brought rows, which tell of the parameter too."""
+    """The leader where asks brought rows, which tell of the parameter too."""
     assert view.known is not None
     instance: Any = view.player.instance
     index = instance.sign * (np.asarray(instance.arms) @ posterior(*view.known).theta)

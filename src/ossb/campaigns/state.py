@@ -234,7 +234,7 @@ class State:
     def enter_brought(
         self, place: int, phase: int, row: np.ndarray, now: float, expires: float
     ) -> None:
-        """The same on a row that the ask brought, which is no arm and has no tally."""
+        """Count a decision on a row that the ask brought, which is no arm and has no tally."""
         origin = self.number + 1
         number = self.decisions.add(number_of(place), phase, now, expires, origin)
         self.pending[number] = expires
