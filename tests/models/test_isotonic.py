@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ossb.families import Bernoulli, Exponential, Gaussian, Poisson
 from ossb.models.isotonic import DEVIANCES, LEVELS, fit_mode, new_fit, settle
 from ossb.models.isotonic_line import line_deviances
-from ossb.models.modes import best_mode
+from ossb.models.modes import best_mode, fit_near
 
 GAUSSIAN = Gaussian(1.0)
 NO_LINE = np.zeros(0, np.int64)
@@ -209,6 +209,17 @@ def test_all_modes_of_a_line_at_once_are_each_of_them_alone(seed, family):
     same, expected = best_mode(family, starts, neighbours, NO_LINE, means, weights, plain)
     assert (mode, deviance) == (same, pytest.approx(expected, rel=1e-9, abs=1e-12))
     assert quick.values[LEVELS] == pytest.approx(plain.values[LEVELS], rel=1e-9, abs=1e-12)
+    limit = least + margin
+    for mode in range(n):
+        given_ = (family, starts, neighbours)
+        deviance = fit_near(*given_, path, mode, means, weights, limit, quick)
+        expected = fit_near(*given_, NO_LINE, mode, means, weights, limit, plain)
+        if abs(alone[mode] - limit) < 1e-9 * (1.0 + limit):
+            continue
+        assert (deviance <= limit) == (expected <= limit) == (alone[mode] <= limit)
+        if deviance <= limit:
+            assert deviance == pytest.approx(expected, rel=1e-9, abs=1e-12)
+            assert quick.values[LEVELS] == pytest.approx(plain.values[LEVELS], rel=1e-9, abs=1e-12)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([Gaussian(0.7), Bernoulli()]))

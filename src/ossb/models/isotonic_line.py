@@ -221,3 +221,27 @@ def place_of(path: np.ndarray, arm: int) -> int:
     while path[place] != arm:
         place += 1
     return place
+
+
+@kernel
+def fit_place(
+    family: Family,
+    path: np.ndarray,
+    place: int,
+    means: np.ndarray,
+    weights: np.ndarray,
+    limit: float,
+    fit: Fit,
+) -> float:
+    """The deviance with the mode at a place; up to ``limit`` its means are left in ``fit``.
+
+    The data are those that were noted last.
+    """
+    if place > 0:
+        pool_to(family, path, 0, place - 1, means, weights, fit)
+    if place + 1 < path.shape[0]:
+        pool_to(family, path, 1, place + 1, means, weights, fit)
+    deviance = pool_summit(family, path, place, means, weights, fit).deviance
+    if deviance <= limit:
+        settle_line(family, path, place, means, weights, fit)
+    return deviance

@@ -7,7 +7,7 @@ import numpy as np
 from ossb.families import Family
 from ossb.kernels import kernel
 from ossb.models.isotonic import BARS, BRANCH, DEVIANCES, ORDER, PARENT, Fit, fit_mode, settle
-from ossb.models.isotonic_line import line_deviances, place_of, settle_line
+from ossb.models.isotonic_line import fit_place, line_deviances, place_of, settle_line
 
 
 @kernel
@@ -100,6 +100,30 @@ def best_mode(
         least = fit_mode(family, starts, neighbours, mode, means, weights, math.inf, fit)
     settle(fit)
     return mode, least
+
+
+@kernel
+def fit_near(
+    family: Family,
+    starts: np.ndarray,
+    neighbours: np.ndarray,
+    path: np.ndarray,
+    mode: int,
+    means: np.ndarray,
+    weights: np.ndarray,
+    limit: float,
+    fit: Fit,
+) -> float:
+    """The deviance with the mode at an arm, or some above ``limit``, on the data of ``best_mode``.
+
+    Up to ``limit`` the means are left in ``fit``, settled.
+    """
+    if path.shape[0] > 0:
+        return fit_place(family, path, place_of(path, mode), means, weights, limit, fit)
+    deviance = fit_mode(family, starts, neighbours, mode, means, weights, limit, fit)
+    if deviance <= limit:
+        settle(fit)
+    return deviance
 
 
 @kernel

@@ -15,10 +15,10 @@ from ossb.families import Family
 from ossb.graves_lai.independent import independent_rate
 from ossb.models.base import NU, SETTLED, TOP_SHARE, WEAKEST
 from ossb.models.improvement import DECIDED, improvement
-from ossb.models.isotonic import DEVIANCES, LEVELS, Fit, fit_mode, new_fit, settle
+from ossb.models.isotonic import DEVIANCES, LEVELS, MASSES, Fit, fit_mode, new_fit
 from ossb.models.isotonic_line import line_deviances
 from ossb.models.level import level_for, pool_arms
-from ossb.models.modes import best_mode, rivals_of
+from ossb.models.modes import best_mode, fit_near, rivals_of
 from ossb.models.unimodal_bounds import ratio_beside
 from ossb.models.unimodal_cache import (
     FAR,
@@ -240,12 +240,19 @@ class UnimodalModel(NamedTuple):
         for j in range(self.n_arms):
             if j == leader:
                 continue
-            deviance = fit_mode(
-                self.family, self.starts, self.neighbours, j, centres, weights, limit, fit
+            deviance = fit_near(
+                self.family,
+                self.starts,
+                self.neighbours,
+                self.path,
+                j,
+                centres,
+                weights,
+                limit,
+                fit,
             )
             if not deviance <= limit:
                 continue
-            settle(fit)
             glr = max(deviance - least, 0.0)
             count = max(weights[j], float(tally.pending[j]), 1.0)  # never told of: no weight
             own = self.family.positive_variance(fit.values[LEVELS, j]) / count
@@ -274,13 +281,15 @@ class UnimodalModel(NamedTuple):
         False, and nothing added, where the evidence is zero or beyond doubles.
         """
         level, evidence = memory.fit.values[LEVELS], 0.0
+        told = memory.fit.values[MASSES]  # free, once the blocks are settled
         for x in range(self.n_arms):
-            if memory.weights[x] > 0.0:
-                evidence += memory.weights[x] * self.family.kl(memory.estimate[x], level[x])
+            told[x] = 0.0
+            if memory.weights[x] > 0.0 and memory.estimate[x] != level[x]:
+                told[x] = self.family.kl(memory.estimate[x], level[x])
+                evidence += memory.weights[x] * told[x]
         if not 0.0 < evidence < math.inf:
             return False
         for x in range(self.n_arms):
-            if memory.weights[x] > 0.0:
-                share = self.family.kl(memory.estimate[x], level[x]) / evidence
-                memory.gain[x] += factor * share
+            if told[x] > 0.0:
+                memory.gain[x] += factor * (told[x] / evidence)
         return True
