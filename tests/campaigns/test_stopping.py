@@ -286,7 +286,7 @@ def test_a_threshold_that_is_too_low_would_be_found_out(monkeypatch):
     """The runs above are hard enough to tell."""
     none = Verdict(0.05, 0.0, None, None)
 
-    def eager(view, delta, epsilon):
+    def eager(view, delta, epsilon, asked):
         return none
 
     monkeypatch.setattr("ossb.campaigns.looking._verdict", eager)
