@@ -38,7 +38,7 @@ from ossb.service.tokens import Grant, Tokens
 LOOPBACK = re.compile(r"(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?", re.ASCII)
 THREADS, PER_CAMPAIGN = 64, 16
 # each holds a connection, and a PostgreSQL server has a hundred
-THREADS_SHARED, PER_CAMPAIGN_SHARED = 24, 8
+THREADS_SHARED = 24
 PARTING = 1.0  # seconds that work has to end in once nobody waits for it
 REFRESH = 2.0  # seconds between looks for tokens that another server made or revoked
 SESSION_REFRESH = 0.2  # the same where somebody comes with a session that is not known
@@ -91,7 +91,7 @@ class Service:
         self._limits = limits
         self._looked = time.monotonic()
         self._threads = Threads(THREADS_SHARED if storage.shared else THREADS)
-        self.lanes = Lanes(self._threads, PER_CAMPAIGN_SHARED if storage.shared else PER_CAMPAIGN)
+        self.lanes = Lanes(self._threads, PER_CAMPAIGN)
         self.aside = Threads(1)  # for what must not wait for any campaign
         self._later = Threads(1)  # for documents that took longer than their calls had
 
