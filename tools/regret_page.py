@@ -65,7 +65,10 @@ def _first_page(
 ) -> str:
     found, fights = scores(cells, DEFAULT), contests(cells, DEFAULT)
     lines = ["# The regret grid", "", MARK, ""]
-    lines += ["![Regret over the least of the cell, by cell and policy](regret.png)", ""]
+    lines += [
+        "[![Regret over the least of the cell, by cell and policy](regret.png)](regret.png)",
+        "",
+    ]
     lines += [
         "Mean regret of a policy over the least of the cell; columns by their geometric mean, as "
         "in the table of policies; a dot is on the best.",
