@@ -61,7 +61,7 @@ WITH moved AS (
 ) {EVENTS}"""
 VERSION = 1
 TABLES = (("ossb_events", "campaign"), ("ossb_snapshots", "campaign"), ("ossb_campaigns", "name"))
-LINGER = 0.003  # seconds: a statement costs the interpreter as much as some ten appends
+LINGER = 0.001  # seconds: a statement costs the interpreter as much as some ten appends
 SETUP_LOCK = 6077  # two servers that start at once make the tables one after the other
 CONNECT_SECONDS = 2  # the least that PostgreSQL's library takes
 SETUP_SECONDS = 30.0
