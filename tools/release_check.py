@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 WANTED = ("ossb/py.typed", "ossb/experiments/bundled/figure1.toml", "ossb/service/page/")
 CLIENT = "ossb_client-"
 MOST_OF_CLIENT = 100_000  # bytes
+MOST_OF_CORE = 400_000_000  # of an environment with what is installed without extras
 USED = """
 from ossb_client import Client, Told, Unknown
 
@@ -123,7 +124,11 @@ def try_client(wheel: Path, service: Path, folder: Path) -> None:
 
 
 def try_core(programs: Path, folder: Path) -> None:
-    """What is installed without extras bounds, simulates and decides, and names what is missing."""
+    """What is installed without extras is small, works, and names what is missing."""
+    size = sum(path.lstat().st_size for path in programs.parent.rglob("*"))
+    print(f"  without extras: {size / 1e6:.0f} MB")
+    if size > MOST_OF_CORE:
+        sys.exit(f"an environment without extras has {size} bytes")
     run([programs / "python", "-I", "-W", "error", "-c", CORE], folder)
     for words, extra in ((("run", "figure1"), "experiments"), (("serve",), "service")):
         done = subprocess.run(
