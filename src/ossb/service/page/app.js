@@ -109,7 +109,7 @@ function facts(found) {
   const level = `${short(100 * (1 - stop.delta))} %`, judged = stop.statistic !== null && stop.threshold;
   const share = judged ? Math.min(1, Math.max(0, stop.statistic / stop.threshold)) : null;
   const sure = element("span", { class: stop.met ? "met" : "" },
-    stop.met ? `Best at ${level}` : hasContexts(instance) ? "–" : "Not sure yet");
+    stop.met ? `${stop.chosen ? "Sure" : "Best"} at ${level}` : hasContexts(instance) ? "–" : "Not sure yet");
   const parts = [
     element("p", { class: "headline" }, found.headline),
     element("dl", { class: "facts" },
@@ -244,8 +244,9 @@ function details(found) {
       + `at ${short(100 * (1 - stop.delta))} %`
       + (stop.runner_up === null ? "." : `; least ruled out: ${fullName(found, stop.runner_up)}.`));
   const title = `Difference to ${leaderName(found)} with 95 % intervals`;
-  const [apart, fewer] = cut(differences(found), (row) => -Math.abs(row.mean), found.arms.length, (total) => `nearest of ${short(total)} arms`);
-  const behind = apart.length ? [card(withUnit(found.instance, title), "", intervals(apart, "Difference of each arm to the leader", found.instance.reward_unit), ...fewer)] : [];
+  const all = differences(found);
+  const [apart, fewer] = cut(all, (row) => -Math.abs(row.mean), all.length, (total) => `nearest of ${short(total)} arms`);
+  const behind = apart.length ? [card(withUnit(found.instance, title), "half", intervals(apart, "Difference of each arm to the leader", found.instance.reward_unit), ...fewer)] : [];
   const whole = element("details", { id: "mathematics" },
     element("summary", { id: "mathematics-summary" }, "The mathematics"),
     element("div", { class: "grid" },
