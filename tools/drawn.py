@@ -39,6 +39,7 @@ def main(arguments: list[str] | None = None) -> None:
     kept = read_rows(said.table) if said.table.exists() else []
     rows = merged(kept, rows)
     write_rows(rows, said.table)
+    rows = read_rows(said.table)  # the page is of what is kept, digit for digit
     if said.page:
         said.page.write_text(page(rows), "utf-8")
     for half in HALVES:
