@@ -31,6 +31,9 @@ def instances():
             observation="bernoulli", theta=0.8 - 0.05 * np.abs(np.arange(20) - 8.3)
         ),
         "linear K=81, d=3": linear,
+        "contexts 20 x 20, d=10": ossb.Linear(
+            contexts=[{"arms": sphere(20, 10)} for _ in range(20)], phi=rng.normal(size=10)
+        ),
         "lipschitz K=20": ossb.Lipschitz(
             observation="bernoulli",
             theta=0.7 - np.abs(places - 0.42),
@@ -75,6 +78,9 @@ CASES = [
     ("linear K=81, d=3", "glm-ucb", {}, 10**5, 1.0),
     ("linear K=81, d=3", "oful", {}, 10**5, None),
     ("linear K=81, d=3", "end-of-optimism", {}, 10**5, None),
+    ("contexts 20 x 20, d=10", "hgl", {}, 10**5, 5.0),
+    ("contexts 20 x 20, d=10", "lin-ucb", {}, 10**5, 5.0),
+    ("contexts 20 x 20, d=10", "linear-thompson", {}, 10**5, 5.0),
     ("lipschitz K=20", "ossb-paper", {}, 3 * 10**4, 10.0),
     ("lipschitz K=20", "ossb", {}, 3 * 10**4, 10.0),
     ("lipschitz K=20", "hgl", {}, 10**5, 10.0),
@@ -104,7 +110,7 @@ def main():
     parser.add_argument("--only", default="", help="cases whose name holds this")
     options = parser.parse_args()
     found = instances()
-    print(f"{'instance':20s} {'policy':44s} {'CPU µs':>8s} {'aim':>6s} {'compiled in s':>14s}")
+    print(f"{'instance':22s} {'policy':44s} {'CPU µs':>8s} {'aim':>6s} {'compiled in s':>14s}")
     for name, policy, parameters, rounds, aim in CASES:
         shown = " ".join([policy, *(f"{k}={v}" for k, v in parameters.items())])
         if options.only not in f"{name} {shown}":
@@ -115,7 +121,7 @@ def main():
         best = min(spent(found[name], policy, parameters, horizon, seed) for seed in (1, 2, 3))
         target = "" if aim is None else f"{aim:6.2f}"
         cost = (best - fixed) / (horizon - 50) * 1e6
-        print(f"{name:20s} {shown:44s} {cost:8.3f} {target:>6s} {compiled:14.1f}", flush=True)
+        print(f"{name:22s} {shown:44s} {cost:8.3f} {target:>6s} {compiled:14.1f}", flush=True)
 
 
 if __name__ == "__main__":
