@@ -18,6 +18,7 @@ from ossb.structures.lengths import check_lengths
 from ossb.structures.offers import OPEN_ROWS
 
 MOST_ROWS = 10_000
+NUMBERS_OF = {float, int}  # a truth is of neither
 RECENT = 16  # asks whose rows say which contexts are to be expected,
 NUMBERS = 100_000  # and how many numbers these may hold
 LARGEST = 1e50  # in size, of a feature: squares of what is computed from it are doubles
@@ -51,12 +52,26 @@ def read_rows(value: Any, instance: Any) -> np.ndarray:
         raise InputError("features", "be a list of rows", value)
     if not 1 <= len(value) <= MOST_ROWS:
         raise InputError("features", f"hold 1 to {MOST_ROWS} rows", len(value))
-    rows = np.array([read.vector(row, f"features[{i}]", width) for i, row in enumerate(value)])
+    rows = _quick_rows(value, width)
+    if rows is None:  # one by one, so that what is wrong is named
+        rows = np.array([read.vector(row, f"features[{i}]", width) for i, row in enumerate(value)])
     sizes = np.abs(rows)
     for i in np.flatnonzero(~(sizes.max(axis=1) <= LARGEST))[:1]:
         raise InputError(f"features[{i}]", f"lie in [{-LARGEST:g}, {LARGEST:g}]", rows[i].tolist())
     check_lengths(rows, instance.feature_norm, "features")
     return rows
+
+
+def _quick_rows(value: Any, width: int) -> np.ndarray | None:
+    """Rows that are plain lists of finite numbers; None where they are not."""
+    for row in value:
+        if type(row) is not list or len(row) != width or not set(map(type, row)) <= NUMBERS_OF:
+            return None
+    try:
+        rows = np.array(value, dtype=np.float64)
+    except OverflowError:
+        return None
+    return rows if np.isfinite(rows).all() else None
 
 
 def written(rows: np.ndarray) -> list[Any]:
