@@ -6,6 +6,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 ABSENT = "PostgreSQL's server is not installed (Debian: apt-get install postgresql)"
@@ -93,12 +94,16 @@ class Server:
         processes = [psutil.Process(self.process.pid)]
         processes += processes[0].children(recursive=True)
         for process in processes:
-            process.suspend()
+            with suppress(psutil.NoSuchProcess):  # a connection of its own that has just ended
+                process.suspend()
         self._paused = processes
 
     def resume(self):
+        import psutil
+
         for process in self._paused:
-            process.resume()
+            with suppress(psutil.NoSuchProcess):
+                process.resume()
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:

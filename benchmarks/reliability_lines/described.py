@@ -20,7 +20,7 @@ CHECKS = (
     "unsupported_method",
 )
 PER_TURN = 150  # cases of each operation in one turn
-OPERATIONS = 20
+OPERATIONS = 21
 
 
 def command():

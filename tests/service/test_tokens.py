@@ -23,6 +23,7 @@ DECLARED = {
     ("POST", "/v1/campaigns/first/arms"): ADMIN,
     ("POST", "/v1/campaigns/first/retire"): ADMIN,
     ("POST", "/v1/campaigns/first/contrasts"): READ,
+    ("POST", "/v1/campaigns/first/contexts"): ADMIN,
     ("POST", "/v1/campaigns/first/switch"): ADMIN,
     ("POST", "/v1/campaigns/first/import"): ADMIN,
     ("GET", "/v1/campaigns/first/events"): READ,
