@@ -18,7 +18,7 @@ import numpy as np
 
 from ossb.graves_lai.program.work import Alternatives, Plays, Work
 from ossb.graves_lai.semi_bandit.item_family import EDGE, ItemFamily
-from ossb.kernels import separate_kernel
+from ossb.kernels import kernel, separate_kernel
 from ossb.records import Floats, Ints, record
 
 STEPS = 200
@@ -30,6 +30,89 @@ NO_ALTERNATIVE = 1e300  # F of a set that cannot become the best one; its logari
 COMPLETE = 12  # up to this many sets all are worked on to begin with
 LOOK = 5e-6  # seconds of an interpreted look at one item of one rival
 TIE_FLOOR = 1e-12  # gaps of estimates are at least this share of the largest item mean
+
+
+# one item, on the side on which it moves: functions, since calls of a method copy its record
+
+
+@kernel
+def room_of(rising: ItemFamily, falling: ItemFamily, mean: float, side: float) -> float:
+    """How far a mean can move."""
+    return rising.room(mean) if side > 0.0 else falling.room(-mean)
+
+
+@kernel
+def load_of(
+    rising: ItemFamily, falling: ItemFamily, mean: float, side: float, shift: float
+) -> float:
+    """What one look tells of a mean that has moved so far."""
+    if side > 0.0:
+        return float(rising.divergence(mean, shift))
+    return float(falling.divergence(-mean, shift))
+
+
+@kernel
+def move_of(
+    rising: ItemFamily, falling: ItemFamily, mean: float, side: float, weight: float, tau: float
+) -> tuple[float, float]:
+    """How far a multiplier moves a mean, and 1/(w d″) there."""
+    if side > 0.0:
+        return rising.move(mean, weight, tau)
+    return falling.move(-mean, weight, tau)
+
+
+@kernel
+def find_multiplier(
+    rising: ItemFamily,
+    falling: ItemFamily,
+    by_place: Floats,
+    sides: Floats,
+    shifts: Floats,
+    count: int,
+    need: float,
+    guess: float,
+    highest: float,
+) -> float:
+    """Find the multiplier at which items move as far as they need to; fills their shifts.
+
+    Newton's method within a bracket.  One step more is taken in the means themselves: near
+    their ends the last digits of the multiplier decide.
+    """
+    centres, weights, flats = by_place[0], by_place[1], by_place[2]
+    low, high, tau, short, slope = 0.0, highest, guess, 0.0, 0.0
+    for _ in range(STEPS):
+        if not low < tau < high:
+            tau = 0.5 * (low + high) if high < math.inf else 2.0 * (tau if tau > low else low)
+        short, slope = need, 0.0
+        for e in range(count):
+            if weights[e] > 0.0:
+                mean, side = centres[e], sides[e]
+                shift, flat = move_of(rising, falling, mean, side, weights[e], tau)
+                shifts[e], flats[e] = shift, flat
+                short -= shift
+                slope += flat
+        if abs(short) <= CLOSE * need and abs(short) <= CLOSE * (slope * tau):
+            break
+        if short > 0.0:
+            low = tau
+        else:
+            high = tau
+        if not slope > 0.0:  # underflow: halve the bracket, or double what is too little
+            tau = low
+            continue
+        if high < math.inf and high - low <= 1e-15 * high:
+            break
+        step = short / slope
+        if abs(step) <= LOST * tau:
+            if high == math.inf or abs(short) <= WIDE * need:
+                break
+            step = 0.5 * (low + high) - tau  # so near a pole that steps are lost in rounding
+        tau += step
+    if slope > 0.0:
+        for e in range(count):
+            if weights[e] > 0.0:
+                shifts[e] += short * flats[e] / slope
+    return tau
 
 
 @record
@@ -64,8 +147,7 @@ class SetItems(NamedTuple):
     seen: Floats  # (d,) w
     kept_seen: Floats  # (d,) w behind the weights
     pull: Floats  # (d,) scratch
-    weights: Floats  # (d,) scratch: w by place; 0 where an item cannot move, or is not seen
-    flat: Floats  # (d,) scratch: 1/(w d″) by place
+    by_place: Floats  # (3, d) scratch: φ, w (0 where an item cannot move, or is not seen), 1/(w d″)
     bends: Floats  # (d, d) scratch: curvature in the weights
 
     def n_alternatives(self) -> int:
@@ -98,7 +180,7 @@ class SetItems(NamedTuple):
             for row in range(n_rows):
                 side = self.rivals[row, i] - self.best[i]
                 if side > 0.0 or (side < 0.0 and self.is_free == 0):
-                    if self.room_of(self.phi[i], side) > EDGE:
+                    if room_of(self.rising, self.falling, self.phi[i], side) > EDGE:
                         at, is_moved = self.counts[row], True
                         self.places[row, at], self.sides[row, at] = size, side
                         self.counts[row] = at + 1
@@ -161,23 +243,6 @@ class SetItems(NamedTuple):
                 total += rates[e] * self.member[k, columns[e]]
             self.seen[k] = total
 
-    # one item, on the side on which it moves
-
-    def room_of(self, mean: float, side: float) -> float:
-        return self.rising.room(mean) if side > 0.0 else self.falling.room(-mean)
-
-    def load_of(self, mean: float, side: float, shift: float) -> float:
-        """What one look tells of a mean that has moved so far."""
-        if side > 0.0:
-            return float(self.rising.divergence(mean, shift))
-        return float(self.falling.divergence(-mean, shift))
-
-    def move_of(self, mean: float, side: float, weight: float, tau: float) -> tuple[float, float]:
-        """How far a multiplier moves a mean, and 1/(w d″) there."""
-        if side > 0.0:
-            return self.rising.move(mean, weight, tau)
-        return self.falling.move(-mean, weight, tau)
-
     # one alternative
 
     def minimise(self, row: int, seen: Floats) -> float:
@@ -187,8 +252,12 @@ class SetItems(NamedTuple):
         count, need, room, spread, highest = self.counts[row], self.gaps[row], 0.0, 0.0, math.inf
         for e in range(count):
             mean, side = self.means[self.places[row, e]], self.sides[row, e]
-            weight, end = seen[self.places[row, e]], self.room_of(mean, side) - EDGE
-            self.shifts[row, e], self.loads[row, e], self.weights[e] = 0.0, 0.0, 0.0
+            weight, end = (
+                seen[self.places[row, e]],
+                room_of(self.rising, self.falling, mean, side) - EDGE,
+            )
+            self.shifts[row, e], self.loads[row, e], self.by_place[1, e] = 0.0, 0.0, 0.0
+            self.by_place[0, e] = mean
             if not end > 0.0:
                 continue
             room += end
@@ -196,7 +265,7 @@ class SetItems(NamedTuple):
                 need -= end
                 self.shifts[row, e] = end
                 continue
-            self.weights[e] = weight
+            self.by_place[1, e] = weight
             if side > 0.0:
                 spread += self.rising.spread(mean) / weight
                 steepest = self.rising.steepest(weight)
@@ -212,13 +281,18 @@ class SetItems(NamedTuple):
         if not need > 0.0 or not spread > 0.0:
             return 0.0
         guess = self.multipliers[row] if self.multipliers[row] > 0.0 else need / spread
-        self.find_multiplier(row, need, guess, highest)
+        self.multipliers[row] = find_multiplier(
+            self.rising, self.falling, self.by_place, self.sides[row], self.shifts[row],
+            count, need, guess, highest,
+        )  # fmt: skip
         told = 0.0
         for e in range(count):
-            if self.weights[e] > 0.0:
+            if self.by_place[1, e] > 0.0:
                 mean, shift = self.means[self.places[row, e]], self.shifts[row, e]
-                self.loads[row, e] = self.load_of(mean, self.sides[row, e], shift)
-                told += self.weights[e] * self.loads[row, e]
+                self.loads[row, e] = load_of(
+                    self.rising, self.falling, mean, self.sides[row, e], shift
+                )
+                told += self.by_place[1, e] * self.loads[row, e]
         return told
 
     def minimise_quadratic(self, row: int, seen: Floats) -> float:
@@ -242,47 +316,6 @@ class SetItems(NamedTuple):
                 shift, _ = self.rising.move(0.0, weight, self.multipliers[row])
                 self.shifts[row, e] = shift
                 self.loads[row, e] = self.rising.divergence(0.0, shift)
-
-    def find_multiplier(self, row: int, need: float, guess: float, highest: float) -> None:
-        """Find the multiplier at which items move as far as they need to; fills their shifts.
-
-        Newton's method within a bracket.  One step more is taken in the means themselves: near
-        their ends the last digits of the multiplier decide.
-        """
-        count, low, high, tau, short, slope = self.counts[row], 0.0, highest, guess, 0.0, 0.0
-        for _ in range(STEPS):
-            if not low < tau < high:
-                tau = 0.5 * (low + high) if high < math.inf else 2.0 * (tau if tau > low else low)
-            short, slope = need, 0.0
-            for e in range(count):
-                if self.weights[e] > 0.0:
-                    mean, side = self.means[self.places[row, e]], self.sides[row, e]
-                    shift, flat = self.move_of(mean, side, self.weights[e], tau)
-                    self.shifts[row, e], self.flat[e] = shift, flat
-                    short -= shift
-                    slope += flat
-            if abs(short) <= CLOSE * need and abs(short) <= CLOSE * (slope * tau):
-                break
-            if short > 0.0:
-                low = tau
-            else:
-                high = tau
-            if not slope > 0.0:  # underflow: halve the bracket, or double what is too little
-                tau = low
-                continue
-            if high < math.inf and high - low <= 1e-15 * high:
-                break
-            step = short / slope
-            if abs(step) <= LOST * tau:
-                if high == math.inf or abs(short) <= WIDE * need:
-                    break
-                step = 0.5 * (low + high) - tau  # so near a pole that steps are lost in rounding
-            tau += step
-        self.multipliers[row] = tau
-        if slope > 0.0:
-            for e in range(count):
-                if self.weights[e] > 0.0:
-                    self.shifts[row, e] += short * self.flat[e] / slope
 
     def inform(self, row: int, enough: float) -> float:
         return self.minimise(row, self.seen)
@@ -328,20 +361,22 @@ class SetItems(NamedTuple):
         """Add what an alternative bends in the weights of items."""
         tau, total = self.multipliers[row], 0.0
         for e in range(self.counts[row]):
-            k, self.flat[e] = self.places[row, e], 0.0
+            k, self.by_place[2, e] = self.places[row, e], 0.0
             if self.loads[row, e] > 0.0:
-                _, flat = self.move_of(self.means[k], self.sides[row, e], self.seen[k], tau)
-                self.flat[e] = flat
+                _, flat = move_of(
+                    self.rising, self.falling, self.means[k], self.sides[row, e], self.seen[k], tau
+                )
+                self.by_place[2, e] = flat
                 total += flat
         for e in range(self.counts[row]):
             k = self.places[row, e]
-            if self.flat[e] > 0.0:
-                along = tau / self.seen[k] * self.flat[e]
+            if self.by_place[2, e] > 0.0:
+                along = tau / self.seen[k] * self.by_place[2, e]
                 self.bends[k, k] += weight * (tau / self.seen[k]) * along
                 for f in range(self.counts[row]):
                     i = self.places[row, f]
-                    if self.flat[f] > 0.0:
-                        other = tau / self.seen[i] * self.flat[f]
+                    if self.by_place[2, f] > 0.0:
+                        other = tau / self.seen[i] * self.by_place[2, f]
                         self.bends[k, i] -= weight * along * other / total
 
     def keep(self, row: int) -> None:
@@ -468,7 +503,7 @@ def set_items(
     rivals = columns if rivals is None else rivals
     n_items, n_rows = phi.size, len(rivals)
     table = np.zeros((5, n_rows, n_items))
-    vectors = np.zeros((6, n_items))
+    vectors = np.zeros((4, n_items))
     return SetItems(
         rising=rising,
         falling=rising if falling is None else falling,
@@ -495,8 +530,7 @@ def set_items(
         seen=vectors[1],
         kept_seen=vectors[2],
         pull=vectors[3],
-        weights=vectors[4],
-        flat=vectors[5],
+        by_place=np.zeros((3, n_items)),
         bends=np.zeros((n_items, n_items)),
     )
 
