@@ -97,6 +97,8 @@ def test_bad_rows_are_refused(http):
         answer = http.post("/v1/campaigns/rows/ask", {"features": rows})
         assert answer.status_code in (400, 422)
         assert answer.json()["error"]["field"].startswith("features")
+    answer = http.post("/v1/campaigns/rows/ask", {"context": None})
+    assert answer.json()["error"]["field"] == "context"
     answer = http.post("/v1/campaigns/rows/contrasts", {"contrasts": {"a": [0, 0]}})
     assert answer.json()["error"]["field"] == "contrasts.a"
     answer = http.post("/v1/campaigns/rows/contrasts", {"contrasts": {"a": [1, 0]}, "delta": None})

@@ -132,6 +132,8 @@ async def ask(call: Call) -> Response:
             raise InputError("available", "be a list of arms", body["available"])
         wanted["available"] = body["available"]
     if "context" in body:
+        if body["context"] is None:
+            raise InputError("context", "be a number or a name", None)
         wanted["context"] = body["context"]
     if "features" in body:
         if not isinstance(body["features"], list):
