@@ -265,6 +265,22 @@ def test_contrasts_of_clicks(store):
     assert found["low"] < found["estimate"] < found["high"]
 
 
+@pytest.mark.parametrize("policy", ["hgl", "linear-thompson", "greedy"])
+@pytest.mark.parametrize(
+    "rows",
+    [[[0, 0, 0]] * 3, [[1, 2, 3]] * 4, [[1e50, 1, 0], [0, 1e50, 1]], [[1e-50, 1e50, 0], [1, 1, 1]]],
+)
+def test_rows_that_tell_little_are_decided_on(store, policy, rows):
+    counts = GeneralizedLinear(arms=np.eye(D).tolist(), observation="poisson", link="log")
+    instance = PLAIN if policy == "linear-thompson" else counts
+    campaign = Campaign.open(store, "odd", instance=instance, policy=policy)
+    for t in range(8):
+        (decision,) = campaign.ask(features=rows)
+        campaign.tell(decision.id, float(t % 2))
+    assert set(campaign.contrasts({"first": [1, 0, 0]}))
+    assert campaign.document()["brought"]["told"] == 8
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("link", [0, 2])
 def test_contrasts_are_seldom_wrong(link):

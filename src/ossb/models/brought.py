@@ -112,6 +112,22 @@ def gram(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.asarray((rows * weights[:, None]).T @ rows)
 
 
+def solved(matrix: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """M⁻¹b; the shortest solution where M is singular to doubles."""
+    try:
+        return np.asarray(np.linalg.solve(matrix, target))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(matrix, target, rcond=None)[0])
+
+
+def inverted(matrix: np.ndarray) -> np.ndarray:
+    """M⁻¹, or what comes nearest where M is singular to doubles."""
+    try:
+        return np.asarray(np.linalg.inv(matrix))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.pinv(matrix))
+
+
 def known(evidence: Evidence, theta: np.ndarray | None = None) -> Quadratic:
     """All of the evidence as a quadratic: exact for the identity, else around a parameter."""
     rows, weights, values = evidence.rows, evidence.weights, evidence.values
@@ -127,14 +143,14 @@ def fitted(evidence: Evidence, prior: np.ndarray) -> Posterior:
     if evidence.link == IDENTITY or not len(evidence.rows):
         found = known(evidence)
         precision = found.matrix + prior
-        return Posterior(np.linalg.solve(precision, found.vector), precision)
+        return Posterior(solved(precision, found.vector), precision)
     theta, here = np.zeros(prior.shape[0]), _loss(evidence, prior, np.zeros(prior.shape[0]))
     for _ in range(STEPS):
         deadlines.check()
         found = known(evidence, theta)
         precision = found.matrix + prior
         slope = precision @ theta - found.vector
-        step = -np.linalg.solve(precision, slope)
+        step = -solved(precision, slope)
         share = 1.0
         while True:  # halved until it goes down: the loss is convex
             there = _loss(evidence, prior, theta + share * step)

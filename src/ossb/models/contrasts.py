@@ -30,6 +30,7 @@ from ossb.models.brought import (
     mean_of,
     potential,
     slope_of,
+    solved,
 )
 
 BLOCK = 1.1  # rows before a block and with it
@@ -93,7 +94,7 @@ def contrast(given: Trial, row: np.ndarray, level: float) -> Sure:
     seen = Evidence(given.link, nothing, given.rows, weights, given.values)
     found = fitted(seen, given.floor)
     estimate = float(row @ found.theta)
-    variance = float(row @ np.linalg.solve(found.precision, row))
+    variance = float(row @ solved(found.precision, row))
     if not variance > 0.0:
         return Sure(estimate, -math.inf, math.inf, 0.0)
     room = level + given.played - given.loss(found.theta)
@@ -125,14 +126,14 @@ def _held(given: Trial, theta: np.ndarray, row: np.ndarray, value: float) -> np.
     """The likeliest parameter that gives a contrast this value, by Newton's method within it."""
     here = theta
     weights = slope_of(given.link, given.rows @ here)
-    image = np.linalg.solve(gram(given.rows, weights) + given.floor, row)
+    image = solved(gram(given.rows, weights) + given.floor, row)
     here = here + image * ((value - float(row @ here)) / float(row @ image))
     for _ in range(STEPS):
         deadlines.check()
         index = given.rows @ here
         matrix = gram(given.rows, slope_of(given.link, index)) + given.floor
         slope = given.rows.T @ (mean_of(given.link, index) - given.values)
-        step, image = np.linalg.solve(matrix, np.stack([slope, row], axis=1)).T
+        step, image = solved(matrix, np.stack([slope, row], axis=1)).T
         step = image * (float(row @ step) / float(row @ image)) - step
         before, share = given.loss(here), 1.0
         fall = float(slope @ step)

@@ -18,6 +18,7 @@ from ossb.models.brought import (
     Posterior,
     Spread,
     gram,
+    inverted,
     known,
     mean_of,
     posterior,
@@ -83,8 +84,8 @@ class Offer(NamedTuple):
     def least_squares(self, ridge: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """θ̂, W, and W with what is on its way, under the precision of a prior."""
         matrix, vector = known(self.evidence)
-        told = np.linalg.inv(matrix + ridge)
-        asked = np.linalg.inv(matrix + ridge + self.waiting) if self.waiting.any() else told
+        told = inverted(matrix + ridge)
+        asked = inverted(matrix + ridge + self.waiting) if self.waiting.any() else told
         return told @ vector, told, asked
 
 
@@ -149,7 +150,8 @@ def linear_thompson(parameters: Mapping[str, Any], offer: Offer, rng: Generator)
     spread = 1.0
     if parameters["scale"] == "paper":
         spread = math.sqrt(0.5 * d * math.log(offer.t / parameters["delta"]))
-    drawn = theta + spread * (np.linalg.cholesky(inverse) @ rng.standard_normal(d))
+    sizes, axes = np.linalg.eigh(inverse)
+    drawn = theta + spread * (axes @ (np.sqrt(np.maximum(sizes, 0.0)) * rng.standard_normal(d)))
     rewards, index = offer.rewards(offer.rows, theta), offer.rewards(offer.rows, drawn)
     return _most(rewards, index)
 
@@ -157,7 +159,7 @@ def linear_thompson(parameters: Mapping[str, Any], offer: Offer, rng: Generator)
 def glm_ucb(parameters: Mapping[str, Any], offer: Offer, rng: Generator) -> Decision:
     found = posterior(offer.evidence, offer.spread)
     seen = offer.evidence.quadratic.matrix + gram(offer.evidence.rows, offer.evidence.weights)
-    inverse = np.linalg.inv(seen + offer.waiting + offer.spread.floor())
+    inverse = inverted(seen + offer.waiting + offer.spread.floor())
     rewards = offer.rewards(offer.rows, found.theta)
     radius = parameters["scale"] * offer.scale * math.sqrt(0.5 * math.log(offer.t))
     return _most(rewards, rewards + radius * _widths(offer.rows, inverse))
@@ -174,7 +176,7 @@ def hgl(parameters: Mapping[str, Any], offer: Offer, rng: Generator) -> Decision
     given = {**parameters, "front": parameters["front"] or 0.0}  # as where contexts are listed
     factor, front, cautious = settings(offer.instance, **given)
     found = posterior(offer.evidence, offer.spread)
-    inverse = np.linalg.inv(found.precision + offer.on_its_way())
+    inverse = inverted(found.precision + offer.on_its_way())
     wanted = want(offer, found, inverse)
     rewards = offer.rewards(offer.rows, found.theta)
     leader = int(np.argmax(rewards))
