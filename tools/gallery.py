@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import paper_claim
+from few_colours import saved
 from ossb.cli.run_progress import play
 from ossb.experiments import ends
 from ossb.experiments.definition import bundled, read
@@ -25,7 +26,7 @@ from ossb.words import counted, rounded
 from regret_grid.grid import PREFIX
 
 ROOT = Path(__file__).resolve().parents[1]
-DRAWN_DPI = 220
+DRAWN_DPI = 220  # sharp at twice the size
 COLOURS = 250
 LONGEST = 300  # letters of a comparison: what comes after says little with many policies
 FEWEST = 10  # trials whose worst says something of the tail
@@ -40,23 +41,7 @@ def draw(results: Results, path: Path) -> None:
 
     shown = draw_tests if results.experiment.until else draw_regrets
     with paper_style():
-        _save(shown(results, "confidence"), path)
-
-
-def _save(figure: Any, path: Path) -> None:
-    """Sharp at twice the size; few colours are enough, and take a third of the bytes."""
-    from io import BytesIO
-
-    from PIL import Image
-
-    drawn = BytesIO()
-    figure.savefig(drawn, format="png", dpi=DRAWN_DPI)
-    picture = (
-        Image.open(drawn)
-        .convert("RGB")
-        .quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    )
-    picture.save(path, optimize=True)
+        saved(shown(results, "confidence"), path, DRAWN_DPI, COLOURS)
 
 
 def table(found: list[Row], group: str) -> list[str]:
@@ -333,7 +318,8 @@ def main(arguments: list[str] | None = None) -> None:
         if claimed is not None:
             text = f"{paper_claim.said(results, claimed, f'{name}-paper.png')}\n\n{text}"
             with paper_claim.style():
-                _save(paper_claim.drawn(results, claimed), chosen.docs / f"{name}-paper.png")
+                drawn = paper_claim.drawn(results, claimed)
+                saved(drawn, chosen.docs / f"{name}-paper.png", DRAWN_DPI, COLOURS)
         said = page(name, results, text)
         (chosen.docs / f"{name}.md").write_text(said, "utf-8")
         print(f"wrote {chosen.docs / name}.md", flush=True)

@@ -10,10 +10,13 @@ import sys
 import tempfile
 import time
 import urllib.request
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
+from few_colours import reduced
 from ossb.campaigns import Campaign
 from ossb.structures.unimodal import Unimodal
 
@@ -24,6 +27,7 @@ PRICES = (5, 6, 7, 8, 9, 10, 11, 12)
 BUYERS = (0.62, 0.60, 0.57, 0.54, 0.43, 0.33, 0.24, 0.16)
 VISITORS, CALLS, DAYS, SEED = 2500, 250, 16, 4
 SHOWN = {"width": 1280, "height": 860}
+SHARP, COLOURS = 2, 200
 
 
 def play(storage: str) -> None:
@@ -54,12 +58,14 @@ def main() -> int:
             with sync_playwright() as playwright:
                 flags = ["--no-sandbox", "--disable-gpu", "--no-first-run"]
                 browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
-                page = browser.new_page(viewport=SHOWN, color_scheme="light")
+                page = browser.new_page(
+                    viewport=SHOWN, device_scale_factor=SHARP, color_scheme="light"
+                )
                 page.goto(f"http://127.0.0.1:{PORT}/")
                 page.get_by_role("link", name="price of the plan").click()
                 page.locator("#connection.live").wait_for()
                 page.wait_for_timeout(1500)
-                page.screenshot(path=str(TARGET))
+                reduced(Image.open(BytesIO(page.screenshot())), TARGET, COLOURS)
                 browser.close()
         finally:
             server.terminate()

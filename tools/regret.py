@@ -33,6 +33,7 @@ from datetime import date
 from pathlib import Path
 
 import regret_page
+from few_colours import saved
 from ossb.cli.run_progress import play as watched
 from ossb.errors import InputError, OssbError
 from ossb.experiments.results import Results
@@ -57,7 +58,7 @@ from regret_grid.standings import (
 )
 
 ROOT = Path(__file__).resolve().parents[1]
-DRAWN_DPI = 120
+DRAWN_DPI = 140  # sharp at twice the size
 COLOURS = 64
 TABLE = "regret.csv"
 LONG, VARIANTS = "-long", "-variants"  # what folders of other runs of a part end in
@@ -132,10 +133,6 @@ def standings_of(folder: Path) -> list[Standing]:
 
 def write(rows: list[Standing], docs: Path) -> None:
     """The table of all rows, the page and its picture."""
-    from io import BytesIO
-
-    from PIL import Image
-
     from ossb.figures.canvas import paper_style
     from regret_grid.heat_map import draw_ratios
 
@@ -147,12 +144,8 @@ def write(rows: list[Standing], docs: Path) -> None:
     beside = [row for row in rows if row.policy in (DEFAULT, *variant_labels())]
     variants = [cell for cell in grid_cells(beside, DEFAULT) if len(cell.standings) > 1]
     order = [score.policy for score in scores(cells, DEFAULT)]
-    drawn = BytesIO()
     with paper_style():
-        draw_ratios(cells, order).savefig(drawn, format="png", dpi=DRAWN_DPI)
-    picture = Image.open(drawn).convert("RGB")
-    few = picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    few.save(docs / "regret.png", optimize=True)
+        saved(draw_ratios(cells, order), docs / "regret.png", DRAWN_DPI, COLOURS)
     (docs / regret_page.FOLDER).mkdir(exist_ok=True)
     for name, text in regret_page.pages(cells, variants).items():
         (docs / name).write_text(text, "utf-8")

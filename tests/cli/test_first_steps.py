@@ -138,7 +138,8 @@ def test_a_campaign_that_is_elsewhere(ossb, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OSSB_STORAGE", raising=False)
     assert ossb("campaign", "ask", "headlines") == 2
-    assert "there is no campaign 'headlines' in sqlite:///ossb.db" in ossb.err
+    said = "there is no campaign 'headlines' in sqlite:///ossb.db; see ossb campaign create --help"
+    assert said in ossb.err
     assert ossb("campaign", "list", "--json") == 0
     assert ossb.out.strip() == "[]"
     assert list(tmp_path.iterdir()) == []  # what is not there is not made by asking for it

@@ -140,7 +140,8 @@ def sentence(
     if stop["statistic"] is None or stop["threshold"] is None:
         return f"Not sure: {stop.get('reason', 'there is no test')}."
     share = max(0.0, min(1.0, stop["statistic"] / stop["threshold"]))
-    said = f"Not sure to {sure} yet: {share:.0%} of the evidence that is needed."
+    whole = math.floor(100 * share)  # all of it is not said before there is
+    said = f"Not sure to {sure} yet: {whole}% of the evidence that is needed."
     if policy in DECIDING:
         if left is not None:
             said += f" About {left.rounds:,} rounds more ({left.low:,} to {left.high:,})"

@@ -93,7 +93,8 @@ def _saying_where(storage: str) -> Iterator[None]:
         # other URLs may hold a password
         if str(error).startswith("there is no campaign") and storage.startswith("sqlite:"):
             said, near = hint_apart(str(error))
-            error.args = (f"{said} in {storage}{near and ': ' + near}",)
+            advice = f": {near}" if near else "; see ossb campaign create --help"
+            error.args = (f"{said} in {storage}{advice}",)
         raise
 
 

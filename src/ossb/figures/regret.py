@@ -86,11 +86,18 @@ def slope_of(constant: float) -> str:
     return f"slope C(θ) = {constant:.3g} per ln t"
 
 
+def grouped(value: float, _place: int | None = None) -> str:
+    """A tick's number as text: 20,000."""
+    return f"{value:,.10g}".replace("-", "\N{MINUS SIGN}")
+
+
 def dress(axis: Any, logarithmic: bool) -> None:
-    """Label the time axis."""
+    """Label the time axis, and group the digits of long numbers."""
     axis.set_xlabel("rounds t, logarithmic" if logarithmic else "rounds t")
     if logarithmic:
         axis.set_xscale("log")
     else:
         axis.locator_params(axis="x", nbins=3)  # long horizons have wide numbers
+        axis.xaxis.set_major_formatter(grouped)
+    axis.yaxis.set_major_formatter(grouped)
     axis.spines[["top", "right"]].set_visible(False)

@@ -183,7 +183,8 @@ class SimulationResult:
         ]
         if self.bound is not None:
             at = self.bound.value * np.log(self.horizon)
-            lines.append(f"lower bound C(θ) ln T = {at:.6g}, asymptotically")
+            reading = "in the long run; early on, means may lie below"
+            lines.append(f"lower bound C(θ) ln T = {at:.6g} {reading}")
         return "\n".join([*lines, *self._noise()])
 
     def _noise(self) -> list[str]:

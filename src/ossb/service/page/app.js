@@ -115,7 +115,7 @@ function facts(found) {
     element("dl", { class: "facts" },
       entry("Leader", leaderName(found), found.closed ? "campaign closed" : ""),
       entry("How sure", sure, stop.met ? "" : judged ? `${Math.floor(100 * share)} % of the evidence needed` : stop.reason || ""),
-      entry("Told", short(found.rounds), `${short(found.pending)} pending, since ${dated(found.created, Infinity)}`),
+      entry("Told", short(found.rounds), `${short(found.pending)} pending; begun ${dated(found.created, Infinity)}`),
       entry("Cost of exploring", exploration.regret === null ? "–" : worth(instance, exploration.regret),
         exploration.regret === null ? "not known yet" : "estimated: what the best arm would have done better"),
     ),
