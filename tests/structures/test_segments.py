@@ -212,11 +212,12 @@ def test_there_is_no_one_stop():
 
 
 @pytest.mark.parametrize("segments", [[{"n_arms": 2}], [{"n_arms": 2}, {"n_arms": 3}]])
-def test_campaigns_are_of_one_segment(segments):
+def test_one_segment_alone_is_a_campaign_like_any(segments):
     keys = {"structure": "classical", "observation": "bernoulli", "segments": segments}
-    with pytest.raises(InputError, match="`segments` must be given one by one here"):
-        Campaign.open("memory://", "a", instance=keys)
-    assert Campaign.open("memory://", "a", instance=from_dict(keys).alone(0)).ask()
+    alone = Campaign.open("memory://", "a", instance=from_dict(keys).alone(0))
+    same = {"structure": "classical", "observation": "bernoulli", **segments[0]}
+    plain = Campaign.open("memory://", "a", instance=same)
+    assert [alone.ask()[0].arm for _ in range(4)] == [plain.ask()[0].arm for _ in range(4)]
 
 
 def test_the_command_line(tmp_path, monkeypatch, capsys):
