@@ -54,6 +54,13 @@ def leaves(memory: Any) -> Iterator[np.ndarray]:
         raise TypeError(f"a memory holds arrays and constants, got {type(memory).__name__}")
 
 
+def bytes_of(memory: Any) -> int:
+    """How many bytes the arrays of a memory have, those that are scratch included."""
+    if isinstance(memory, np.ndarray):
+        return memory.nbytes
+    return sum(map(bytes_of, memory)) if isinstance(memory, tuple) else 0
+
+
 def stops(memory: Any) -> Iterator[Stop]:
     """Where the compiled loops of solvers in a memory look whether they shall end."""
     if isinstance(memory, tuple):

@@ -106,6 +106,11 @@ class Player:
         self._steps_cost = 0.0  # seconds of interpreted steps
         self._compiling: threading.Thread | None = None
 
+    @property
+    def bytes(self) -> int:
+        """How much room its memory takes at most, scratch included."""
+        return arrays.bytes_of(self._template)
+
     def start(self) -> list[np.ndarray]:
         """The arrays of a fresh memory."""
         memory = fresh_memory(self.policy, self._name)
@@ -386,6 +391,11 @@ class SegmentsPlayer:
         for segment in range(len(instance.parts)):
             with placed(segment):
                 self.parts.append(SegmentPlayer(instance, chosen, segment))
+
+    @property
+    def bytes(self) -> int:
+        """How much room the memories of the segments take at most, scratch included."""
+        return sum(part.bytes for part in self.parts)
 
     def start(self) -> list[np.ndarray]:
         """None: memories are those of the segments, and kept with them."""

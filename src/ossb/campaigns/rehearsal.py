@@ -22,6 +22,7 @@ ROUGH = 1e-2  # relative gap of rates that nobody sees
 JUDGED = 0.2  # of the time there is, that rates and stop may take: documents can do without them
 NEAR = 0.5  # of the time of an ask: on a busier machine what takes more would be late
 COMPILING = "the policy is slow here and is being compiled: try again, it goes on meanwhile"
+MOST_BYTES = 2**30  # of the memory of a policy behind a service, which plays many
 COMPILED = 16  # policies of which is known that a thread compiles them, or has
 HALVES = 4  # how often fewer arms are tried, to say how many would fit
 
@@ -36,8 +37,11 @@ def rehearse(created: Event, player: Any, seconds: float | None = None) -> None:
     Parameters
     ----------
     seconds
-        What an ask may take: a policy that takes longer is refused, with what it took.
+        What an ask may take: a policy that takes longer is refused, with what it took.  Nor may
+        its memory be large then.
     """
+    if seconds is not None:
+        _refuse_large(player, str(created.content["policy"]["name"]))
     state = State(created)
     with _refusing("instance", "be one that can be computed with"):
         described(state, 0.0)
@@ -59,6 +63,12 @@ def _try(state: State, player: Player, left_out: frozenset[int], seconds: float 
     if seconds is not None:
         refuse_slow(state, player, seconds)
     choose(state, player, left_out, 1, 0.0, 0.0, player.any_context)
+
+
+def _refuse_large(player: Any, name: str) -> None:
+    if player.bytes > MOST_BYTES:
+        took = f"{player.bytes / 2**30:.1f} GiB, and at most {MOST_BYTES >> 30} may be taken"
+        raise InputError("instance", f"be small enough for the memory of {name}: it takes {took}")
 
 
 def refuse_slow(state: State, player: Player, seconds: float) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.random import Generator
 
-from ossb.errors import PolicyError, brief
+from ossb.errors import InputError, PolicyError, brief
 from ossb.fields import is_whole
 from ossb.tally import PHASES, Decision, Tally
 
@@ -19,6 +19,9 @@ def fresh_memory(policy: Any, name: str) -> Any:
     """A fresh memory of a policy."""
     try:
         return policy.start()
+    except MemoryError as error:
+        must = f"be small enough for the memory of {name} here: {error}"
+        raise InputError("instance", must) from error
     except Exception as error:
         raise PolicyError(name, 0, f"`start` failed: {_said(error)}") from error
 

@@ -89,7 +89,7 @@ def workspace(rank: int, n_arms: int) -> Workspace:
     rank = max(rank, 1)
     size = lifted_size(rank)
     room = capacity(rank, n_arms)
-    limit = 3 * size + 12
+    limit = max(size, min(3 * size, 2 * n_arms) + 12)
     return Workspace(
         column=np.zeros((13, max(room, rank))),
         row=np.zeros((8, room)),
