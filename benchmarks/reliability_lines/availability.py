@@ -409,10 +409,13 @@ def schemathesis(folder, counts):
     server = Server(f"sqlite:///{folder / 'campaigns.db'}", folder / "log").start()
     try:
         with Client(server.url) as client:
-            client.create("headlines", {**QUICK, "n_arms": 3}, "hgl", 1)
-            client.ask("headlines", 5)
+            ids = []
+            for name, instance in described.INSTANCES.items():
+                client.create(name, instance, "hgl", 1)
+                where = {"context": 0} if {"contexts", "segments"} & instance.keys() else {}
+                ids += [decision.id for decision in client.ask(name, 5, **where)]
             token = client.create_token("admin")
-        found = described.attack(server.url, token, counts["cases"], folder)
+        found = described.attack(server.url, token, counts["cases"], folder, ids)
         crashed = server.process.poll() is not None
         traces = Path(server.log).read_text().count("Traceback")
     finally:

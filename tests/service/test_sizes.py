@@ -70,5 +70,7 @@ def test_a_memory_that_cannot_be_had_is_no_failure_of_the_policy():
         def start(self):
             return np.zeros((2**20, 2**30))
 
-    with pytest.raises(InputError, match="`instance` must be small enough for the memory of greedy"):
+    with pytest.raises(
+        InputError, match="`instance` must be small enough for the memory of greedy"
+    ):
         fresh_memory(Greedy(), "greedy")

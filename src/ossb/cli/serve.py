@@ -33,6 +33,9 @@ def serve(
     _refuse_if_served(storage)
     from importlib.util import find_spec
 
+    from ossb.library_threads import take_one_each
+
+    take_one_each()
     from ossb.extras import missing
     from ossb.fields import choice
 

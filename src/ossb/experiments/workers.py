@@ -11,12 +11,10 @@ from typing import Any, Protocol
 from ossb.errors import InputError, OssbError
 from ossb.experiments.cells import Cell, work
 from ossb.extras import load
+from ossb.library_threads import ONE_EACH
 
 AHEAD = 2  # cells handed out per worker: enough to keep it busy, few enough to lose
 TRIES = 5  # losses in a row, with nothing finished in between, before a cell is to blame
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
-)
 
 Done = tuple[Cell, bytes, float]
 
@@ -84,7 +82,7 @@ class Processes:
                 timeout=None,
                 initializer=_settle,
                 initargs=(os.getpid(),),
-                env=ONE_THREAD,
+                env=ONE_EACH,
             )
         return self._pool
 
