@@ -10,10 +10,15 @@ a share by its number; a test named by its id always runs.
 import hashlib
 import signal
 import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from ossb import quick
+from ossb.deadlines import is_limited
 
 settings.register_profile(
     "ossb",
@@ -78,6 +83,32 @@ def commit():
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     except OSError:
         return ""
+
+
+@pytest.fixture(autouse=True)
+def compiled_here(request, monkeypatch):
+    """Kernels that have come to be worth compiling are compiled at once, in the tests' process.
+
+    A process aside would be waited for by interpreting what takes a hundred times as long, on
+    cores that are busy with tests; of campaigns, which nobody waits for here, none is started.
+    Tests marked ``aside`` are about these processes.
+    """
+    if request.node.get_closest_marker("aside"):
+        return
+    look = quick.Quick._look
+
+    def look_here(self, progress, args):
+        waits = threading.current_thread() is threading.main_thread() and not is_limited()
+        if not waits or not quick.is_importable(self._kernel):
+            look(self, progress, args)
+            return
+        self._kernel.load(*args)
+        progress.stage = quick.READY
+
+    monkeypatch.setattr(quick.Quick, "_look", look_here)
+    player = sys.modules.get("ossb.campaigns.player")
+    if player is not None:
+        monkeypatch.setattr(player, "compile_aside", lambda *keys: None)
 
 
 @pytest.fixture(autouse=True)

@@ -15,6 +15,8 @@ from ossb.families.bernoulli import bernoulli_kl
 from ossb.kernels import kernel
 from ossb.quick import COMPILING, INTERPRETED, LOOKING, MISSING, READY, Quick, kind_of
 
+pytestmark = pytest.mark.aside
+
 
 @kernel
 def doubled(x):

@@ -21,6 +21,8 @@ from ossb.policies.base import refusal
 from ossb.quick import Quick
 from ossb.tally import empty_tally
 
+pytestmark = pytest.mark.aside
+
 INSTANCE = {"structure": "classical", "observation": "bernoulli", "n_arms": 3}
 
 
@@ -125,11 +127,11 @@ POLYTOPE = {"structure": "polytope", "observation": "bernoulli", "A": [[1, 1, 1]
 def test_of_a_policy_on_polytopes_the_programs_are_compiled_aside(monkeypatch, clock):
     monkeypatch.setattr("ossb.quick.WORTH", 1e9)  # seconds: asks alone never turn to it
     monkeypatch.setitem(solve_batch.__dict__, "quick", Quick(solve_batch))
-    plain = Campaign.open("memory://", "c", instance=POLYTOPE, clock=clock)
+    plain = Campaign.open("memory://", "c", instance=POLYTOPE, policy="ossb", clock=clock)
     play(plain, 12)
     assert not programs.is_ready()
     monkeypatch.setattr(player_module, "SLOW", -1.0)
-    campaign = Campaign.open("memory://", "c", instance=POLYTOPE, clock=clock)
+    campaign = Campaign.open("memory://", "c", instance=POLYTOPE, policy="ossb", clock=clock)
     campaign.prepare()
     player_of(campaign)._compiling.join()
     assert programs.is_ready()
@@ -141,7 +143,7 @@ def test_of_a_policy_on_polytopes_the_programs_are_compiled_aside(monkeypatch, c
 
 def test_the_compiling_process_compiles_programs(monkeypatch):
     monkeypatch.setitem(solve_batch.__dict__, "quick", Quick(solve_batch))
-    compile_module.main(json.dumps({"instance": POLYTOPE, "policy": {"name": "hgl"}}))
+    compile_module.main(json.dumps({"instance": POLYTOPE, "policy": {"name": "ossb"}}))
     assert programs.is_ready()
 
 

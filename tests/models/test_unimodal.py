@@ -182,6 +182,7 @@ def test_on_a_ring_only_bare_means_are_played_by():
 TREE = [[0, 1], [1, 2], [2, 3], [1, 4], [4, 5], [2, 6]]
 
 
+@pytest.mark.sampled(of=4)
 @pytest.mark.parametrize("observation", ["bernoulli", "exponential", "gaussian"])
 @pytest.mark.parametrize("goal", ["maximize", "minimize"])
 @pytest.mark.parametrize("graph", ["line", "tree"])

@@ -40,6 +40,7 @@ def standing(model, observation, sign, rng):
     return (tally, memory, leader) if is_there else None
 
 
+@pytest.mark.sampled(of=4)
 @pytest.mark.parametrize("observation", ["bernoulli", "exponential", "gaussian", "poisson"])
 @pytest.mark.parametrize("goal", ["maximize", "minimize"])
 @pytest.mark.parametrize("shape", SHAPES)
