@@ -126,16 +126,40 @@ def test_one_compiles_at_a_time(at_once, monkeypatch, tmp_path):
     compiler.code = quick.BUSY
     runs(1)
     assert stage_of(runs) == INTERPRETED
+    runs(1)  # too soon
+    assert (len(started), stage_of(runs)) == (1, INTERPRETED)
+    (progress,) = runs._kinds.values()
+    progress.again -= quick.PAUSE
     runs(1)
     assert (len(started), stage_of(runs)) == (2, COMPILING)
-    (progress,) = runs._kinds.values()
-    assert progress.worth == 2.0
+    runs(1)
+    monkeypatch.setattr(quick, "HOPELESS", -1.0)
+    assert (runs(7), pretended.calls) == (14, [7])  # after so long it is compiled here
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with open(tmp_path / f"ossb-compiling-{os.getuid()}", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         command = [sys.executable, "-m", "ossb.compiling"]
         run = subprocess.run(command, env=environment, input=b"", timeout=60)
     assert run.returncode == quick.BUSY
+
+
+def test_a_list_gets_its_code_once_others_have_compiled(monkeypatch):
+    """However long they take, and however little of it lies ahead by then."""
+    compilers = [Compiler() for _ in range(12)]
+    started, pretended = iter(compilers), Pretended()
+    monkeypatch.setattr(quick, "is_importable", lambda kernel: True)
+    monkeypatch.setattr(quick, "compile_aside", lambda *args: next(started))
+    runs = Quick(pretended)
+    for compiler in compilers:
+        assert not runs.expect(2.0 * quick.WORTH, 1)
+        assert stage_of(runs) == COMPILING
+        compiler.code = quick.BUSY
+        assert not runs.expect(2.0 * quick.WORTH, 1)
+        (progress,) = runs._kinds.values()
+        assert progress.pause <= quick.LONGEST_PAUSE
+        progress.again -= quick.LONGEST_PAUSE
+    pretended.cached = True
+    assert runs.expect(2.0 * quick.WORTH, 1)
 
 
 def test_a_cache_that_cannot_be_read_leaves_the_interpreter(at_once, monkeypatch):

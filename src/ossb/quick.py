@@ -5,11 +5,12 @@ adds up, compiled code is looked for in the disk cache.  To import a compiler an
 takes a second: the main thread waits for it, which is the sooner done; from other threads, where
 somebody may wait for an answer, a thread of its own looks.  Where there is no code, a process
 compiles into the cache, for which nobody waits, and its code is taken when it is done; where one
-is compiling already, that is tried again later.  As both ways give the same bits, nobody can tell
-but by the clock.
+is compiling already, that is tried again a moment later.  As both ways give the same bits, nobody
+can tell but by the clock.
 """
 
 import atexit
+import math
 import pickle
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from ossb.deadlines import is_limited
 
 WORTH = 0.1  # seconds interpreted, or known to lie ahead, from which on compiled code is looked for
 HOPELESS = 60.0  # seconds interpreted from which on it is compiled here, where nothing else helped
+PAUSE, LONGEST_PAUSE = 0.5, 8.0  # seconds until one looks again, doubled while others compile
 LEAVING = 5.0  # seconds that a process at its end waits for a thread that is loading code
 
 BUSY = 75  # what ``ossb.compiling`` ends with where another one is compiling
@@ -35,7 +37,8 @@ class Progress:
 
     def __init__(self) -> None:
         self.spent = 0.0
-        self.worth = 1.0  # how many times WORTH it takes to look, or to look again
+        self.pause = PAUSE
+        self.again = -math.inf  # when to look, by the clock
         self.stage = INTERPRETED
         self.compiler: subprocess.Popen[bytes] | None = None
 
@@ -50,7 +53,7 @@ class Quick:
 
     def __call__(self, *args: Any) -> Any:
         progress = self._progress(args)
-        if progress.stage != READY and progress.spent > WORTH * progress.worth:
+        if progress.stage != READY and progress.spent > WORTH:
             self._advance(progress, args)
         if progress.stage == READY:
             return self._kernel.compiled(*args)
@@ -68,7 +71,7 @@ class Quick:
         progress = self._progress(args)
         if is_limited():  # who waits for an answer does not wait for code
             return progress.stage == READY
-        if progress.stage == INTERPRETED and seconds > WORTH * progress.worth:
+        if progress.stage == INTERPRETED and seconds > WORTH and is_time(progress):
             progress.stage = LOOKING
             self._look(progress, args)
         elif progress.stage == COMPILING:
@@ -87,13 +90,18 @@ class Quick:
     def _advance(self, progress: Progress, args: tuple[Any, ...]) -> None:
         with self._lock:
             done = progress.compiler is not None and progress.compiler.poll() is not None
-            if progress.stage == INTERPRETED or (progress.stage == COMPILING and done):
+            first = progress.stage == INTERPRETED and is_time(progress)
+            if first or (progress.stage == COMPILING and done):
                 progress.stage = LOOKING
                 if threading.current_thread() is threading.main_thread():
                     self._look(progress, args)
                 else:
                     aside(lambda: self._look(progress, args))
-            elif progress.stage == MISSING and progress.spent > HOPELESS and not is_limited():
+            elif (
+                progress.stage in (MISSING, INTERPRETED)
+                and progress.spent > HOPELESS
+                and not is_limited()
+            ):
                 progress.stage = READY  # this call compiles
 
     def _look(self, progress: Progress, args: tuple[Any, ...]) -> None:
@@ -107,12 +115,18 @@ class Quick:
                 progress.stage = COMPILING
             elif progress.compiler is not None and progress.compiler.poll() == BUSY:
                 progress.compiler = None
-                progress.worth *= 2.0
+                progress.again = time.perf_counter() + progress.pause
+                progress.pause = min(2.0 * progress.pause, LONGEST_PAUSE)
                 progress.stage = INTERPRETED
             else:
                 progress.stage = MISSING
         except Exception:  # a cache or a compiler that does not work leaves the interpreter
             progress.stage = MISSING
+
+
+def is_time(progress: Progress) -> bool:
+    """Whether to look for code, or to look again where others were compiling."""
+    return time.perf_counter() >= progress.again
 
 
 def kind_of(value: Any) -> Any:
