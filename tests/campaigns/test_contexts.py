@@ -11,7 +11,7 @@ from ossb.errors import InputError
 from ossb.structures.linear import Linear
 
 TWO = Linear(contexts=EXAMPLE["contexts"], sigma=0.5)
-POLICIES = ["hgl", "linear-thompson", "lin-ucb", "oful", "glm-ucb", "greedy", "top-two"]
+POLICIES = ["hgl", "linear-thompson", "lin-ucb", "oful", "glm-ucb", "greedy", "top-two", "ossb"]
 
 
 @pytest.fixture

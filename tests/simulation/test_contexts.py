@@ -24,8 +24,10 @@ def played(instance, names, *, compiled=False, rounds=300, **more):
 
 
 def test_the_policies_in_contexts():
-    expected = {"hgl", "linear-thompson", "glm-ucb", "oful", "lin-ucb", "top-two", "greedy"}
-    assert expected <= set(IN_CONTEXTS)
+    expected = {"linear-thompson", "glm-ucb", "oful", "lin-ucb", "top-two", "greedy"}
+    assert expected | {"hgl", "ossb"} <= set(IN_CONTEXTS)
+    linked = [name for name, kind in POLICIES.items() if not refusal(kind, CONTEXTS["logistic"])]
+    assert {"hgl", "ossb", "glm-ucb", "greedy"} <= set(linked)
 
 
 @pytest.mark.parametrize("name", IN_CONTEXTS)
@@ -143,7 +145,7 @@ def test_what_does_not_fit_is_named():
         played(LINEAR.alone(0), "greedy", contexts=[0])
     with pytest.raises(InputError, match="until"):
         played(LINEAR, "top-two", until=0.05)
-    with pytest.raises(InputError, match="hgl is for linear arms"):
-        played(CONTEXTS["logistic"], "hgl")
+    with pytest.raises(InputError, match="top-two is for linear arms"):
+        played(CONTEXTS["logistic"], "top-two")
     with pytest.raises(InputError, match="alpha"):
         policy("lin-ucb", LINEAR, alpha=-1.0)

@@ -12,7 +12,7 @@ index has no unit but that of the noise: V₀ is as good as none.
 """
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -67,6 +67,25 @@ class GlmLook(NamedTuple):
     information: Indices  # of the estimate, for the program of rates
     held: program.Held  # its last solution
     space: Scratch
+
+
+class Estimated(Protocol):
+    """What a memory holds of the estimate: as ``GlmLook`` has it."""
+
+    @property
+    def estimate(self) -> np.ndarray: ...
+    @property
+    def rewards(self) -> np.ndarray: ...
+    @property
+    def phi(self) -> np.ndarray: ...
+    @property
+    def indices(self) -> np.ndarray: ...
+    @property
+    def bends(self) -> np.ndarray: ...
+    @property
+    def squares(self) -> np.ndarray: ...
+    @property
+    def vector(self) -> np.ndarray: ...
 
 
 GRAM, INVERSE, SPREAD, FACTOR = 0, 1, 2, 3
@@ -153,7 +172,7 @@ class GlmModel(NamedTuple):
             memory.bends[x] = curvature(self.observed_link, memory.indices[x], 0.0)
         return self.lead(memory)
 
-    def project(self, tally: Tally, memory: GlmLook) -> int:
+    def project(self, tally: Tally, memory: Estimated) -> int:
         self.regress(tally, memory)
         for x in range(self.n_arms):
             memory.estimate[x] = self.sign * mean(self.observed_link, memory.indices[x])
@@ -252,14 +271,14 @@ class GlmModel(NamedTuple):
         conclude(memory.numbers, chances, improvements, largest)
         return leader
 
-    def slope_between(self, leader: int, x: int, memory: GlmLook) -> float:
+    def slope_between(self, leader: int, x: int, memory: Estimated) -> float:
         """Reward per unit of index between an arm and the leader."""
         low, shift = memory.indices[x], memory.indices[leader] - memory.indices[x]
         if abs(shift) < 1e-9:
             return curvature(self.reward_link, low, 0.0)
         return float(change(self.reward_link, low, shift) / shift)
 
-    def lead(self, memory: GlmLook) -> int:
+    def lead(self, memory: Estimated) -> int:
         """The arm of the best index, lowest on ties; fills the rewards."""
         leader = 0
         for x in range(self.n_arms):
@@ -268,7 +287,7 @@ class GlmModel(NamedTuple):
                 leader = x
         return leader
 
-    def read_indices(self, memory: GlmLook) -> None:
+    def read_indices(self, memory: Estimated) -> None:
         """u and b″(u) of every arm."""
         for x in range(self.n_arms):
             index = 0.0
@@ -279,7 +298,7 @@ class GlmModel(NamedTuple):
             memory.indices[x] = index
             memory.bends[x] = curvature(self.observed_link, memory.indices[x], 0.0)
 
-    def add_up(self, tally: Tally, expected: bool, memory: GlmLook) -> None:
+    def add_up(self, tally: Tally, expected: bool, memory: Estimated) -> None:
         """Σ n b″(u) x xᵀ of what was told and, if so wished, of what is pending."""
         d, gram = self.features.shape[0], memory.squares[GRAM]
         for i in range(d):
@@ -296,7 +315,7 @@ class GlmModel(NamedTuple):
             for k in range(i):
                 gram[k, i] = gram[i, k]
 
-    def factorise(self, ridge: float, share: float, memory: GlmLook) -> bool:
+    def factorise(self, ridge: float, share: float, memory: Estimated) -> bool:
         """The factor of the gram matrix with a ridge and a share of the prior."""
         d = self.features.shape[0]
         for i in range(d):
@@ -305,7 +324,7 @@ class GlmModel(NamedTuple):
             memory.squares[FACTOR, i, i] += ridge
         return bool(cholesky(memory.squares[FACTOR], d))
 
-    def invert(self, ridge: float, share: float, memory: GlmLook) -> bool:
+    def invert(self, ridge: float, share: float, memory: Estimated) -> bool:
         """W with a ridge and a share of the prior; the gram matrix is left as it was."""
         if not self.factorise(ridge, share, memory):
             return False
@@ -317,7 +336,7 @@ class GlmModel(NamedTuple):
         )
         return True
 
-    def regress(self, tally: Tally, memory: GlmLook) -> None:
+    def regress(self, tally: Tally, memory: Estimated) -> None:
         """φ̂ by damped Newton steps from the last one; fills indices and curvatures."""
         d, step = self.features.shape[0], memory.vector
         self.read_indices(memory)

@@ -5,12 +5,53 @@ costs as much with one context as with a thousand.
 """
 
 import math
+from typing import Any, Protocol
 
 import numpy as np
 
 from ossb.kernels import kernel
 from ossb.models.least_squares import ASKED, TOLD, LeastSquares, follow
+from ossb.records import Floats
 from ossb.tally import Tally
+
+
+class Within(Protocol):
+    """A model that is asked about the rows of one context.
+
+    Its memory has ``rewards`` and ``widths`` of all rows, filled for those asked about: estimated
+    rewards, larger is better, and xᵀWx, what is on its way included.
+    """
+
+    features: Floats  # (d, n_rows)
+    sigma: float
+
+    def start(self) -> Any:
+        """A fresh memory (Python only)."""
+        ...
+
+    def first(self, low: int, high: int, tally: Tally) -> int:
+        """A row to play before the estimate makes sense, or −1."""
+        ...
+
+    def look(self, low: int, high: int, tally: Tally, memory: Any) -> int:
+        """Estimate what the rows are worth; returns the leader, lowest on ties."""
+        ...
+
+    def lift(self, low: int, high: int, leader: int, memory: Any, out: np.ndarray) -> None:
+        """Write W (x − x_leader) of the rows, as columns, W in units of σ."""
+        ...
+
+    def ahead(self, leader: int, x: int, memory: Any) -> float:
+        """How far the leader is ahead, in what W speaks of."""
+        ...
+
+    def worth(self, leader: int, x: int, memory: Any) -> float:
+        """Reward for each unit of that, between a row and the leader."""
+        ...
+
+    def told(self, x: int, memory: Any) -> float:
+        """What a play tells, as a share of what W counts as one."""
+        ...
 
 
 @kernel
@@ -70,6 +111,20 @@ def widths_within(
                 out[x] += weight * (features[i, x] * features[l, x])
     for x in range(low, high):
         out[x] = max(out[x], 0.0)
+
+
+@kernel
+def lift_within(
+    features: np.ndarray, matrix: np.ndarray, low: int, high: int, leader: int, out: np.ndarray
+) -> None:
+    """Write M (x − x_leader) of some rows, as columns."""
+    for i in range(features.shape[0]):
+        for x in range(low, high):
+            out[i, x] = 0.0
+        for l in range(features.shape[0]):  # noqa: E741
+            weight, top = matrix[i, l], features[l, leader]
+            for x in range(low, high):
+                out[i, x] += weight * (features[l, x] - top)
 
 
 @kernel

@@ -199,8 +199,6 @@ def fits(instance: Any) -> str | None:
     """Arms that are not listed are told of item by item."""
     if instance.n_arms is None and not instance.shows_lists:
         return "needs its arms listed where only their sum is shown"
-    if instance.has_contexts and FEATURES not in instance.offers:
-        return "is for linear arms where there are contexts"
     unprojected: str | None = instance.unprojected()
     return unprojected
 

@@ -50,6 +50,7 @@ from ossb.models.base import SETTLED, WEAKEST, Model
 from ossb.models.finite import OPENING
 from ossb.policies.arms import lists_arms, projects
 from ossb.policies.base import Kind
+from ossb.policies.ossb_contexts import OssbInContexts, ossb_in_contexts
 from ossb.records import record
 from ossb.structures.offers import LISTED_PARAMETERS, MODEL
 from ossb.tally import ESTIMATE, EXPLOIT, EXPLORE, Decision, Tally
@@ -203,6 +204,9 @@ SWITCHES = {
 }
 
 
+IN_CONTEXTS = ("estimate", "test", "forced")  # of which one of two is written for contexts
+
+
 def build(
     instance: Any,
     epsilon: float | None,
@@ -216,31 +220,42 @@ def build(
     capped: bool,
     sweep: bool,
     opening: float | None,
-) -> Ossb:
-    model = instance.model()
+) -> Ossb | OssbInContexts:
+    n_arms = instance.n_arms
     if epsilon is None:
-        epsilon = 0.01 / model.n_arms
-    if not 0 <= epsilon < 1 / model.n_arms:
-        must = f"lie in [0, 1/{model.n_arms}): Theorem 2 asks for less than one over the arms"
+        epsilon = 0.01 / n_arms
+    if not 0 <= epsilon < 1 / n_arms:
+        must = f"lie in [0, 1/{n_arms}): Theorem 2 asks for less than one over the arms"
         raise InputError("epsilon", must, epsilon)
     if not 0 <= gamma < math.inf:
         raise InputError("gamma", "be non-negative", gamma)
     if not 0 <= kappa < 1:
         raise InputError("kappa", "lie in [0, 1)", kappa)
     if opening is None:
-        opening = OPENING * model.n_arms if LISTED_PARAMETERS in instance.offers else 0.0
+        opening = OPENING * n_arms if LISTED_PARAMETERS in instance.offers else 0.0
     if not 0 <= opening < math.inf:
         raise InputError("opening", "be a number of rounds, 0 or more", opening)
     words = {"estimate": estimate, "test": test, "forced": forced, "share": share}
     flags = {
         key: choice(word, key, SWITCHES[key]) == SWITCHES[key][1] for key, word in words.items()
     }
+    if instance.has_contexts:
+        for key in IN_CONTEXTS:
+            if not flags[key]:
+                must = f"be {SWITCHES[key][1]} where there are contexts"
+                raise InputError(key, must, words[key])
+        if not sweep or opening:
+            key = "opening" if opening else "sweep"
+            raise InputError(key, "be left as it is where there are contexts")
+        return ossb_in_contexts(
+            instance, epsilon, gamma, kappa, leader_first, flags["share"], capped
+        )
     reason = instance.unprojected()
     if reason is not None and (flags["estimate"] or flags["test"]):
         key = "estimate" if flags["estimate"] else "test"
         raise InputError(key, f"be {SWITCHES[key][0]}: {SWITCHES[key][1]} {reason}", words[key])
     return Ossb(
-        model,
+        instance.model(),
         epsilon,
         gamma,
         kappa,
@@ -298,4 +313,5 @@ OSSB = Kind(
     reference=f"{REFERENCE}, with repairs",
     fits=lists_arms,
     suits=projects,
+    in_contexts=True,
 )

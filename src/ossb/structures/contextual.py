@@ -20,6 +20,10 @@ from ossb.errors import InputError
 from ossb.graves_lai.cost import REGRET, Cost
 from ossb.graves_lai.information.links import IDENTITY
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
+from ossb.models.glm import glm_model
+from ossb.models.glm_within import GlmWithin, glm_within
+from ossb.models.leaders import LeadersModel, leaders_model
+from ossb.models.linear_within import LinearWithin, linear_within
 from ossb.structures.base import Bound
 from ossb.structures.contexts import Layout, read_contexts
 from ossb.structures.generalized_linear import GeneralizedLinear
@@ -198,6 +202,15 @@ class ContextualLinear(InContext, Linear):
 
     plain: ClassVar[Any] = Linear
 
+    def model_within(self) -> LinearWithin:
+        """The structure as policies see it that ask about one context."""
+        return linear_within(self.model())
+
+    def model_of_leaders(self) -> LeadersModel:
+        """The structure as policies see it that ask about all contexts at once."""
+        model = glm_model(self.arms, IDENTITY, IDENTITY, self.sigma, 1.0)
+        return leaders_model(model, self.layout.starts)
+
     def program(self, cost: Cost) -> LinearInContexts:
         return LinearInContexts(self, cost, self.arms, self.phi, self.gaps)
 
@@ -207,6 +220,14 @@ class ContextualGeneralizedLinear(InContext, GeneralizedLinear):
     """Generalised linear arms in contexts."""
 
     plain: ClassVar[Any] = GeneralizedLinear
+
+    def model_within(self) -> GlmWithin:
+        """The structure as policies see it that ask about one context."""
+        return glm_within(self.model())
+
+    def model_of_leaders(self) -> LeadersModel:
+        """The structure as policies see it that ask about all contexts at once."""
+        return leaders_model(self.model(), self.layout.starts)
 
     def program(self, cost: Cost) -> LinearInContexts | GlmInContexts:
         if self._observed_link != IDENTITY:

@@ -199,21 +199,27 @@ class Indices(NamedTuple):
     def pose(
         self, reward_law: int, indices: Floats, sign: float, leader: int, plays: Plays
     ) -> None:
+        """Take an estimate, with one leader of all arms."""
+        for x in range(self.leaders.shape[0]):
+            self.leaders[x] = leader
+        self.pose_each(reward_law, indices, sign, plays)
+
+    def pose_each(self, reward_law: int, indices: Floats, sign: float, plays: Plays) -> None:
         """Take an estimate: indices and margins, within what doubles can tell apart, and regret.
 
         Where the index is the reward it has a unit, and the least margin is relative to its range.
         """
-        largest, floor, top = LARGEST, CLOSEST, indices[leader]
+        largest, floor = LARGEST, CLOSEST
         if reward_law == IDENTITY:
             largest, reach = math.inf, 0.0
             for x in range(indices.shape[0]):
-                reach = max(reach, abs(top - indices[x]))
+                reach = max(reach, abs(indices[self.leaders[x]] - indices[x]))
             floor = CLOSEST * reach if reach > 0.0 else CLOSEST
-        top = min(max(top, -largest), largest)
         for x in range(indices.shape[0]):
+            top = min(max(indices[self.leaders[x]], -largest), largest)
             at = min(max(indices[x], -largest), largest)
             margin = sign * max(sign * (top - at), floor)
-            self.index_of[x] = top - margin if x != leader else top
+            self.index_of[x] = top - margin if x != self.leaders[x] else top
             self.margins[x] = margin
             plays.costs[x] = abs(change(reward_law, top, -margin))
         self.read_means()
