@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 
 import pytest
 
@@ -33,6 +34,23 @@ def test_frozen_rows_are_shown(ossb):
     assert [row["policy"] for row in found["rows"]] == [r.policy for r in frozen().of("finite")]
     assert ossb("suite", "show", "fnite") == 2
     assert "did you mean" in ossb.err
+
+
+def test_rows_of_older_code_are_marked(ossb, monkeypatch):
+    now, changed = frozen(), ("finite", "imed")
+    lines = tuple(
+        line._replace(digest="0" * 16) if (line.instance, line.policy) == changed else line
+        for line in now.lines
+    )
+    module = sys.modules["ossb.suite.frozen"]  # the package has a function of that name
+    monkeypatch.setattr(module, "frozen", lambda version: now._replace(lines=lines))
+    assert ossb("suite", "show", "finite") == 0
+    (marked,) = [line for line in ossb.out.splitlines() if "0000000000000000" in line]
+    assert marked.startswith("imed")
+    assert marked.endswith("(older code)")
+    assert ossb("suite", "show", "finite", "--json") == 0
+    rows = json.loads(ossb.out)["rows"]
+    assert "imed" in [row["policy"] for row in rows if row["of_older_code"]]
 
 
 def test_a_policy_of_ones_own_gets_a_card_and_a_row_and_goes_on(ossb, tmp_path):

@@ -67,16 +67,21 @@ def show(
     """
     from ossb.suite.definition import NEWEST, suite
     from ossb.suite.frozen import frozen
+    from ossb.suite.older import older
     from ossb.suite.standing import of_instance, standing, standing_text
 
     found = suite(version or NEWEST)
     rows = frozen(found.version)
+    before = older(found, rows, instance)
     if instance is None:
         scores = standing(found, rows)
         if json:
-            _print({"made": rows.made, "standing": [one.to_dict() for one in scores]})
-        else:
-            typer.echo(standing_text(scores))
+            count = {"rows": len(rows.lines), "of_older_code": len(before)}
+            _print({"made": rows.made, **count, "standing": [one.to_dict() for one in scores]})
+            return
+        typer.echo(standing_text(scores))
+        if before:
+            typer.echo(f"\n{len(before)} of {len(rows.lines)} rows are of older code")
         return
     one = found.named(instance)
     entries = of_instance(found, rows, one.name)
@@ -89,7 +94,12 @@ def show(
                 "instance": one.instance.to_dict(),
                 "bound": rows.bounds[one.name],
                 "rows": [
-                    {"policy": policy, "digest": digest, **entry.to_dict()}
+                    {
+                        "policy": policy,
+                        "digest": digest,
+                        "of_older_code": policy in {line.policy for line in before},
+                        **entry.to_dict(),
+                    }
                     for policy, digest, entry in entries
                 ],
             }
@@ -98,10 +108,11 @@ def show(
     width = max(len(policy) for policy, _, _ in entries)
     typer.echo(f"{one.name}: {one.half}, {one.instance.kind}, {one.horizon:,} rounds")
     for policy, digest, entry in entries:
+        since = " (older code)" if policy in {line.policy for line in before} else ""
         typer.echo(
             f"{policy:{width}}  {rounded(entry.mean):>10} ± {rounded(entry.sem, 2):<8}"
             f"  95 % {rounded(entry.p95):<10}  worst {rounded(entry.worst):<10}"
-            f"  {entry.microseconds:8.3g} µs  {digest}"
+            f"  {entry.microseconds:8.3g} µs  {digest}{since}"
         )
 
 
