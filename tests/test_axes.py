@@ -82,8 +82,22 @@ def test_the_curve_of_the_bound_is_drawn_only_where_it_fits():
 def test_a_name_that_was_not_played_is_refused_with_the_nearest(result):
     with pytest.raises(InputError, match=r"did you mean 'thompson'"):
         result.plot(policies=["thomson"])
-    with pytest.raises(InputError, match="`policies` must be among"):
+    with pytest.raises(InputError, match="`labels` must be among"):
         result.plot(labels={"nope": "x"})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"policies": []}, "`policies` must name one of ucb1"),
+        ({"size": 3}, "`size` must"),
+        ({"size": (4, 0)}, "`size` must be a width and a height"),
+        ({"style": "nope"}, "`style` must be one of matplotlib's: 'nope'"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_named(result, options, said):
+    with pytest.raises(InputError, match=said):
+        result.plot(**options)
 
 
 def test_results_of_an_experiment_are_drawn_by_group(tmp_path):

@@ -6,6 +6,7 @@ curve, and as the curve C(θ) ln t only where that lies within the frame.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from ossb.errors import InputError
 from ossb.experiments.results import Results
 from ossb.experiments.statistics import band
 from ossb.extras import load
-from ossb.fields import choice
+from ossb.fields import choice, vector
 from ossb.figures.canvas import paper_style
 from ossb.figures.regret import FITS, draw_bound, draw_curve, draw_slopes, dress, slope_of
 from ossb.simulation.result import SimulationResult
@@ -86,10 +87,19 @@ def plot(
 
     known = {curve.label: curve for curve in curves}
     wanted = list(known) if policies is None else list(policies)
-    for name in [*wanted, *(labels or {})]:
-        if name not in known:
-            raise InputError("policies", f"be among {', '.join(known)}{hint(name, known)}", name)
-    with paper_style() if style is None else styles.context(style):
+    if not wanted:
+        raise InputError("policies", f"name one of {', '.join(known)}", wanted)
+    for field, names in (("policies", wanted), ("labels", labels or {})):
+        for name in names:
+            if name not in known:
+                raise InputError(field, f"be among {', '.join(known)}{hint(name, known)}", name)
+    if not (vector(size, "size", 2) > 0.0).all():
+        raise InputError("size", "be a width and a height in inches", size)
+    with ExitStack() as look:
+        try:
+            look.enter_context(paper_style() if style is None else styles.context(style))
+        except OSError as error:
+            raise InputError("style", f"be one of matplotlib's: {error}") from None
         if axes is None:
             _, axes = pyplot.subplots(figsize=size, layout="constrained")
         for place, name in enumerate(wanted):
@@ -101,7 +111,7 @@ def plot(
         axes.set_ylabel("mean regret")
         if title:
             axes.set_title(title)
-        if bound and logarithmic and constant is not None and wanted:
+        if bound and logarithmic and constant is not None:
             _draw_floor(axes, [known[name] for name in wanted], constant)
         if legend:
             axes.legend(frameon=False)
