@@ -442,6 +442,14 @@ def negated(value):
     return (-np.array(value)).tolist()
 
 
+NEGATED = ("theta", "phi", "parameters", "A")  # keys that a change of sign negates
+    "theta",
+    "phi",
+    "parameters",
+    "A",
+)  # keys that are means, or whose products with them count
+
+
 def mirrored(content):
     """The mirror image, whose least is the original's best; None where there is none."""
     kind, image = content["structure"], {**content, "goal": "minimize"}
@@ -449,7 +457,7 @@ def mirrored(content):
         return {**image, "preferences": (1.0 - np.array(content["preferences"])).tolist()}
     if content["observation"] != "gaussian" or content.get("link") == "log":
         return None
-    for key in ("theta", "phi", "parameters", "A"):
+    for key in NEGATED:
         if key in content:
             image[key] = negated(content[key])
     if "pieces" in content:
