@@ -443,11 +443,6 @@ def negated(value):
 
 
 NEGATED = ("theta", "phi", "parameters", "A")  # keys that a change of sign negates
-    "theta",
-    "phi",
-    "parameters",
-    "A",
-)  # keys that are means, or whose products with them count
 
 
 def mirrored(content):

@@ -101,11 +101,13 @@ def compare(instance, name, steps, every, step=step):
     return whole
 
 
+@pytest.mark.sampled(of=3)
 @pytest.mark.parametrize(("keys", "name"), list(cases()))
 def test_restarts_change_nothing(keys, name):
     compare(from_dict(keys), name, 15, 3)
 
 
+@pytest.mark.sampled(of=3)
 @pytest.mark.parametrize(("instance", "name"), list(general_cases()))
 def test_restarts_change_nothing_on_polytopes_and_unions(instance, name):
     compare(instance, name, 100 if name in SOLVING else 20, 7)

@@ -245,6 +245,7 @@ def assert_same(campaign, outcome):
         assert rng_state(state.rng) == rng_state(rng)
 
 
+@pytest.mark.sampled(of=3)
 @pytest.mark.parametrize(("keys", "name"), list(cases()))
 def test_a_campaign_plays_as_the_simulator_does(keys, name):
     instance = from_dict(keys)

@@ -66,6 +66,7 @@ LISTED = {name: instance for name, instance in CASES.items() if instance.n_arms 
 SOLVED = {name: one for name, one in LISTED.items() if one.kind in ("polytope", "union")}
 QUICK = {name: one for name, one in LISTED.items() if name not in SOLVED}
 FEWER = 30  # rounds where each may solve convex programs, interpreted
+SOLVING = ("ossb", "ossb-paper", "graves-lai", "track-and-stop")  # programs, in most rounds
 OWN = [name for name in POLICIES if ":" not in name]
 NEVER_LISTED = {"aescb", "glpg"}  # for arm sets behind an oracle, which are interpreted
 COMPILED = "compiled is interpreted"
@@ -77,7 +78,7 @@ CHECKS = [
     check
     for name, parameters in [*((name, {}) for name in OWN), *VARIANTS]
     for check in [
-        *policy_checks(name, QUICK, **parameters),
+        *policy_checks(name, QUICK, 40 if name in SOLVING else 80, **parameters),
         *policy_checks(name, SOLVED, FEWER, **parameters),
     ]
     if check.name != "fits or refuses"

@@ -34,7 +34,7 @@ SOLVING = ("hgl", "ossb", "ossb-paper", "graves-lai")  # convex programs, on pol
 def rounds_of(kind, content, rounds, fewer):
     """Fewer where every round solves programs."""
     solves = kind in SOLVING and content["structure"] in GENERAL
-    return fewer if solves or kind == "glpg" else rounds
+    return fewer if solves or kind in ("glpg", "track-and-stop") else rounds
 
 
 def exempt(kind, symmetry, image, instance):
@@ -163,6 +163,7 @@ def test_units_change_not_a_bit(kind, name, image):
 DECLARED = [(kind, key) for kind in OWN for key in POLICIES[kind].breaks]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("kind", "key"), DECLARED, ids=[f"{k}: {b}" for k, b in DECLARED])
 def test_a_declared_break_is_real(kind, key):
     symmetry = key.partition(" (")[0]

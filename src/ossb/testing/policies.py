@@ -4,9 +4,8 @@ Each is a function of a maker, which makes the policy for an instance, and an in
 arms and a true parameter.
 """
 
-import copy
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -119,11 +118,15 @@ def compiled_is_interpreted_late(maker: Maker, instance: Any, rounds: int) -> No
 def select_leaves_the_tally(maker: Maker, instance: Any, rounds: int) -> None:
     """No decision changes the tally, while observations are on their way either."""
     record = _playing(maker(instance), instance)
-    for tally, memory, rng in _rounds(record, instance, rounds, untold=3):
-        before = copy.deepcopy(tally)
-        record.select(tally, memory, rng)
+
+    def select(tally: Tally, memory: Any, rng: np.random.Generator) -> Any:
+        before = [array.copy() for array in tally]
+        decision = record.select(tally, memory, rng)
         for name, old, new in zip(tally._fields, before, tally, strict=True):
             assert old.tobytes() == new.tobytes(), f"`select` changed tally.{name}: {old}, {new}"
+        return decision
+
+    _decisions(record, instance, rounds, select, untold=3)
 
 
 def decisions_are_possible(maker: Maker, instance: Any, rounds: int) -> None:
@@ -134,8 +137,7 @@ def decisions_are_possible(maker: Maker, instance: Any, rounds: int) -> None:
     record = _playing(maker(instance), instance)
     checked = Checked(record, type(record).__name__)
     for untold in (0, 3, 1):
-        for tally, memory, rng in _rounds(record, instance, rounds, untold):
-            checked.select(tally, memory, rng)
+        _decisions(record, instance, rounds, checked.select, untold)
 
 
 def the_same_again(maker: Maker, instance: Any, rounds: int) -> None:
@@ -231,20 +233,6 @@ def _tally(instance: Any) -> Tally:
     return empty_tally(environment.means.size, environment.gaps.size)
 
 
-def _rounds(
-    record: Any, instance: Any, rounds: int, untold: int
-) -> Iterator[tuple[Tally, Any, np.random.Generator]]:
-    """What a policy is given in each round; every ``untold``-th observation stays on its way."""
-    tally, memory = _tally(instance), record.start()
-    rng, noise = np.random.default_rng(1), np.random.default_rng(2)
-    for t in range(rounds):
-        spare = copy.deepcopy((memory, rng))  # what looks at this round decides on a copy
-        yield tally, *spare
-        decision = record.select(copy.deepcopy(tally), memory, rng)
-        told = untold == 0 or t % untold != untold - 1
-        _enter(tally, decision, instance, noise, told)
-
-
 def _enter(
     tally: Tally, decision: Any, instance: Any, noise: np.random.Generator, told: bool
 ) -> None:
@@ -260,15 +248,31 @@ def _enter(
     tally.clock[0] += told
 
 
-def _decisions(record: Any, instance: Any, rounds: int) -> list[tuple[int, int]]:
-    """Arms and phases of an interpreted trial."""
+def _decisions(
+    record: Any,
+    instance: Any,
+    rounds: int,
+    select: Callable[..., Any] | None = None,
+    untold: int = 0,
+) -> list[tuple[int, int]]:
+    """Arms and phases of an interpreted trial.
+
+    Parameters
+    ----------
+    select
+        What decides in the place of the policy's own ``select``, and says what is wrong.
+    untold
+        Every so-manieth observation stays on its way; 0: none.
+    """
     tally, memory = _tally(instance), record.start()
     rng, noise = np.random.default_rng(1), np.random.default_rng(2)
+    decides = record.select if select is None else select
     taken = []
-    for _ in range(rounds):
-        decision = record.select(tally, memory, rng)
+    for t in range(rounds):
+        decision = decides(tally, memory, rng)
         taken.append((int(decision.arm), int(decision.phase)))
-        _enter(tally, decision, instance, noise, told=True)
+        told = untold == 0 or t % untold != untold - 1
+        _enter(tally, decision, instance, noise, told)
     return taken
 
 
