@@ -7,6 +7,7 @@ import pytest
 
 from docs_pages import ROOT
 
+sys.path.append(str(ROOT / "benchmarks"))  # where its families of observations are
 SPEC = importlib.util.spec_from_file_location(
     "reproductions_of_ossb", ROOT / "benchmarks" / "reproductions.py"
 )
