@@ -49,7 +49,8 @@ quick: install
 # Compiled code reads and writes where an index points, right or wrong; so compiled it raises.
 boundscheck: install
 	OSSB_BOUNDSCHECK=1 $(BIN)/pytest $(SHARED) tests/families tests/graves_lai tests/models tests/policies \
-		tests/simulation tests/structures tests/experiments tests/campaigns/test_trajectory.py \
+		tests/simulation tests/structures tests/experiments tests/numerics tests/campaigns/test_trajectory.py \
+		tests/campaigns/test_player.py tests/campaigns/test_deciding.py \
 		tests/campaigns/test_wrong_decisions.py tests/test_kernels.py tests/test_records.py
 
 COVERING := tests/graves_lai tests/structures tests/models tests/test_golden.py tests/test_certificates.py

@@ -1,10 +1,11 @@
 """What was once wrong at some scale, and what it answers now.
 
-    python benchmarks/reproductions.py [--quick] [--page docs/right-at-every-scale.md]
+    python benchmarks/reproductions.py [--quick] [--page docs/right-at-every-scale.md] [--only 12]
 
 Each row is an instance on which a default locked, a certificate was forged or wrong, a policy was
 trusted or a promise was not kept; `now` is worked out by this command.  It exits with 1 if any
 answer is wrong again.  ``--quick`` plays fewer rounds and trials, interpreted; the tests run that.
+With ``--only`` it works out the rows that have this number or words, and a page keeps the others.
 """
 
 import argparse
@@ -470,12 +471,20 @@ bounds as users call them (11) are among the [benchmarks](benchmarks.md), and wh
 withstand (4) is in [what the bound means](bound.md#what-a-valid-certificate-proves)."""
 
 
-def page(outcomes: list[tuple[Row, bool, str]]) -> str:
-    """The table as Markdown."""
+Outcomes = dict[str, tuple[bool, str]]  # by what was tried: whether it is right, and now
+
+
+def page(outcomes: Outcomes, kept: str = "") -> str:
+    """The table as Markdown; rows without an outcome are those of a page that is kept."""
     lines = [INTRODUCTION, "", "| | tried | was | is |", "|---|---|---|---|"]
-    for row, is_right, now in outcomes:
-        mark = "" if is_right else "**wrong**: "
-        lines.append(f"| {row.part} | {row.tried} | {row.before} | {mark}{now.replace('|', '/')} |")
+    for row in REPRODUCED:
+        begins = f"| {row.part} | {row.tried} | {row.before} | "
+        if row.tried in outcomes:
+            is_right, now = outcomes[row.tried]
+            mark = "" if is_right else "**wrong**: "
+            lines.append(f"{begins}{mark}{now.replace('|', '/')} |")
+        else:
+            lines += [line for line in kept.splitlines() if line.startswith(begins)]
     return "\n".join(lines) + "\n"
 
 
@@ -483,15 +492,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--page", type=Path)
+    parser.add_argument("--only", default="")
     chosen = parser.parse_args()
-    outcomes = []
+    outcomes: Outcomes = {}
     for row in REPRODUCED:
-        is_right, now = row.answer(chosen.quick)
-        outcomes.append((row, is_right, now))
+        if chosen.only not in row.part.split(", ") and chosen.only not in row.tried:
+            continue
+        is_right, now = outcomes[row.tried] = row.answer(chosen.quick)
         print(f"{'right' if is_right else 'WRONG'}  {row.part:5} {row.tried}: {now}", flush=True)
     if chosen.page:
-        chosen.page.write_text(page(outcomes), encoding="utf-8")
-    return 0 if all(is_right for _, is_right, _ in outcomes) else 1
+        kept = chosen.page.read_text("utf-8") if chosen.only else ""
+        chosen.page.write_text(page(outcomes, kept), encoding="utf-8")
+    return 0 if all(is_right for is_right, _ in outcomes.values()) else 1
 
 
 if __name__ == "__main__":

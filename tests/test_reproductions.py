@@ -24,7 +24,7 @@ def test_it_is_right_now(row):
 
 
 def test_the_page_is_what_the_command_writes():
-    rows = PAGE.read_text("utf-8").removeprefix(reproductions.page([])).splitlines()
+    rows = PAGE.read_text("utf-8").removeprefix(reproductions.page({})).splitlines()
     shown = [tuple(row.strip("| ").split(" | ")[:3]) for row in rows]
     assert shown == [(row.part, row.tried, row.before) for row in reproductions.REPRODUCED]
     assert not any("**wrong**" in row for row in rows)
@@ -32,4 +32,11 @@ def test_the_page_is_what_the_command_writes():
 
 def test_a_wrong_answer_is_shown_as_one():
     row = reproductions.REPRODUCED[0]
-    assert "**wrong**: 7 / 8 |" in reproductions.page([(row, False, "7 | 8")])
+    assert "**wrong**: 7 / 8 |" in reproductions.page({row.tried: (False, "7 | 8")})
+
+
+def test_a_page_keeps_the_rows_that_are_not_asked_for():
+    first, second = reproductions.REPRODUCED[:2]
+    begun = reproductions.page({first.tried: (True, "7"), second.tried: (True, "8")})
+    again = reproductions.page({second.tried: (True, "9")}, begun)
+    assert again == begun.replace("| 8 |", "| 9 |")

@@ -135,9 +135,23 @@ def with_polytopes(
     return {**content, "pieces": [{**piece, **change(piece)} for piece in content["pieces"]]}
 
 
+def feature_tables(content: dict[str, Any]) -> list[np.ndarray]:
+    """The rows of features, context by context where there are contexts."""
+    return [np.array(owner["arms"], float) for owner in content.get("contexts", [content])]
+
+
+def with_features(content: dict[str, Any], tables: list[Any], **changes: Any) -> dict[str, Any]:
+    """The same with other rows of features."""
+    new = [{"arms": np.asarray(table).tolist()} for table in tables]
+    if "contexts" not in content:
+        return {**content, **new[0], **changes}
+    named = [{**old, **own} for old, own in zip(content["contexts"], new, strict=True)]
+    return {**content, "contexts": named, **changes}
+
+
 def constant_feature(content: dict[str, Any]) -> int | None:
     """The column of ones, where there is one."""
-    arms = np.array(content["arms"])
+    arms = np.vstack(feature_tables(content))
     found = np.flatnonzero((arms == 1.0).all(axis=0))
     return int(found[0]) if found.size else None
 
@@ -222,6 +236,9 @@ def relabelling(content: dict[str, Any]) -> Images:
     if kind == "dueling":
         yield relabelled_items(content)
         return
+    if "contexts" in content:
+        yield relabelled_contexts(content)
+        return
     if kind in ("linear", "generalized_linear"):
         order = shuffled(len(content["arms"]))
         yield image("arms", content, {**content, "arms": moved(content["arms"], order)}, order)
@@ -252,6 +269,21 @@ def relabelling(content: dict[str, Any]) -> Images:
             rows["pieces"] = rows["pieces"][::-1]
         yield image("rows", content, rows)
     yield image("arms", content, new, order)
+
+
+def relabelled_contexts(content: dict[str, Any]) -> Image:
+    """Contexts in another order, and the arms of each."""
+    contexts = content["contexts"]
+    sizes = [len(context["arms"]) for context in contexts]
+    places, orders = shuffled(len(contexts)), [shuffled(size) for size in sizes]
+    begins = np.concatenate([[0], np.cumsum(moved(sizes, places))])
+    arms = [begins[places[z]] + order for z, order in enumerate(orders)]
+    new = [
+        {**context, "arms": moved(context["arms"], order)}
+        for context, order in zip(contexts, orders, strict=True)
+    ]
+    changed = {**content, "contexts": moved(new, places)}
+    return image("contexts and arms", content, changed, np.concatenate(arms))
 
 
 def relabelled_items(content: dict[str, Any]) -> Image:
@@ -374,17 +406,14 @@ def has_features(content: dict[str, Any]) -> bool:
 def features(content: dict[str, Any]) -> Images:
     if not has_features(content):
         return
-    arms, phi = np.array(content["arms"]), np.array(content["phi"])
+    tables, phi = feature_tables(content), np.array(content["phi"])
     d = phi.size
     rng = np.random.default_rng(d)
     powers = np.diag(2.0 ** np.arange(-5, 5 * d - 5, 5))
     mixed = np.linalg.qr(rng.standard_normal((d, d)))[0] @ np.diag(np.linspace(0.1, 30.0, d))
     for title, A in (("tenths", 0.1 * np.eye(d)), ("powers of two", powers), ("mixed", mixed)):
-        new = {
-            **content,
-            "arms": (arms @ A.T).tolist(),
-            "phi": np.linalg.solve(A.T, phi).tolist(),
-        }
+        turned = [arms @ A.T for arms in tables]
+        new = with_features(content, turned, phi=np.linalg.solve(A.T, phi).tolist())
         yield image(title, content, new)
 
 
@@ -407,12 +436,12 @@ def useless_features(content: dict[str, Any]) -> Images:
             }
             yield image("two items always together", content, new)
     if has_features(content):
-        arms, phi = np.array(content["arms"]), content["phi"]
-        zero = np.hstack([arms, np.zeros((len(arms), 1))])
-        yield image("always 0", content, {**content, "arms": zero.tolist(), "phi": [*phi, 0.5]})
-        many = np.hstack([arms, *[arms[:, :1]] * 3])
-        new = {"arms": many.tolist(), "phi": [0.25 * phi[0], *phi[1:], *[0.25 * phi[0]] * 3]}
-        yield image("four times", content, {**content, **new})
+        tables, phi = feature_tables(content), content["phi"]
+        zero = [np.hstack([arms, np.zeros((len(arms), 1))]) for arms in tables]
+        yield image("always 0", content, with_features(content, zero, phi=[*phi, 0.5]))
+        many = [np.hstack([arms, *[arms[:, :1]] * 3]) for arms in tables]
+        parts = [0.25 * phi[0], *phi[1:], *[0.25 * phi[0]] * 3]
+        yield image("four times", content, with_features(content, many, phi=parts))
 
 
 SYMMETRIES: dict[str, Callable[[dict[str, Any]], Images]] = {

@@ -13,6 +13,7 @@ from ossb.instances import from_dict
 from ossb.policies import POLICIES, policy
 from ossb.policies.base import refusal
 from ossb.structures import STRUCTURES
+from policies.symmetries import feature_tables, has_features, with_features
 
 SIGMA = 0.5
 MEANS = [0.33, 0.52, 0.81, 0.64, 0.27]
@@ -116,11 +117,24 @@ for observes in ("index", "reward"):
             "observes": observes,
         }
 SHAPES["affine identity"] = {**SHAPES["identity reward"], "arms": AFFINE, "phi": [0.31, 0.47]}
+WHO = [{"arms": ARMS}, {"arms": [[0.34, 0.91], [-0.72, 0.25]]}, {"arms": [[0.47, -0.12]]}]
+AFFINE_WHO = [{"arms": AFFINE[:3]}, {"arms": [*AFFINE[3:], [1.0, 0.92]]}]
+IN_CONTEXTS: dict[str, dict[str, Any]] = {
+    "linear in contexts": {"structure": "linear", "contexts": WHO, "phi": [0.83, 0.31]},
+    "affine in contexts": {"structure": "linear", "contexts": AFFINE_WHO, "phi": [0.31, 0.47]},
+    "logistic in contexts": {
+        "structure": "generalized_linear",
+        "contexts": WHO,
+        "phi": [0.83, 0.31],
+        "link": "logistic",
+        "observes": "reward",
+    },
+}
 
 
-def contents() -> Iterator[tuple[str, dict[str, Any]]]:
+def contents(shapes: dict[str, Any] = SHAPES) -> Iterator[tuple[str, dict[str, Any]]]:
     """(name, content) of every shape with every family that fits it."""
-    for name, shape in SHAPES.items():
+    for name, shape in shapes.items():
         for family in STRUCTURES[shape["structure"]].observations:
             content = {**shape, "observation": family}
             if family == "gaussian":
@@ -144,10 +158,11 @@ def drawn(content: dict[str, Any], seed: int) -> dict[str, Any]:
         new["phi"] = (
             np.array(content["phi"]) * rng.uniform(0.95, 1.05, len(content["phi"]))
         ).tolist()
-    if content["structure"] in ("linear", "generalized_linear"):
-        arms = np.array(content["arms"])
-        moves = 0.1 * rng.standard_normal(arms.shape) * ~(arms == 1.0).all(axis=0)
-        new["arms"] = (arms + moves).tolist()
+    if has_features(content):
+        tables = feature_tables(content)
+        free = ~(np.vstack(tables) == 1.0).all(axis=0)
+        moved = [arms + 0.1 * rng.standard_normal(arms.shape) * free for arms in tables]
+        new = with_features(new, moved)
     if "preferences" in content:
         moves = 0.05 * np.triu(rng.uniform(-1.0, 1.0, np.shape(content["preferences"])), 1)
         new["preferences"] = (np.array(content["preferences"]) + moves - moves.T).tolist()

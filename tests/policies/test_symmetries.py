@@ -1,7 +1,8 @@
 """What leaves the set of parameters unchanged leaves decisions unchanged.
 
-Every policy × structure × family, discovered.  A policy that by its own definition breaks a
-symmetry says so (``Kind.breaks``), and that it does is checked as well: the list cannot rot.
+Every policy × structure × family, in contexts too, discovered.  A policy that by its own definition
+breaks a symmetry says so (``Kind.breaks``), and that it does is checked as well: the list cannot
+rot.
 
 In every run of the tests a fifth of the pairs, which the commit draws, meets all symmetries at
 once, and changes of units one by one, to the last bit: 100 rounds, 30 where each solves convex
@@ -22,10 +23,10 @@ from ossb.policies import POLICIES
 from ossb.policies.base import broken, refusal
 from ossb.structures import STRUCTURES
 from policies.symmetries import GENERAL, SYMMETRIES, all_at_once, images
-from policies.symmetry_cases import contents, drawn, fitting
+from policies.symmetry_cases import IN_CONTEXTS, contents, drawn, fitting
 from policies.twins import Twins
 
-CONTENTS = dict(contents())
+CONTENTS = {**dict(contents()), **dict(contents(IN_CONTEXTS))}
 PAIRS = [(kind, name) for name, content in CONTENTS.items() for kind in fitting(content)]
 OWN = [kind for kind in POLICIES if ":" not in kind]
 SOLVING = ("hgl", "ossb", "ossb-paper", "graves-lai")  # convex programs, on polytopes

@@ -8,7 +8,8 @@ looked at closer, since a tie may be settled by the last bit or by the numbers o
 - *value tie*: with all means moved by 10⁻⁹, in directions drawn at random, they agree;
 - *order tie*: both arms have as many plays, and with plays added so that no two such arms have
   the same number, they agree; with all means moved by 10⁻⁴ they may still differ, or values were
-  nearly level and one side favours an arm;
+  nearly level and one side favours an arm.  Or they are one arm for two reasons, where nothing was
+  told of how the rows of its context differ, so that any of them may lead;
 - *another plan*: the policy follows rates, and those of both solve the same program: feasible, with
   a gap that is certified at the estimate, and at the same cost.  Shares of plays are as good where
   they take as long.
@@ -122,13 +123,19 @@ class Side:
     record: Any
     tally: Tally
     memory: Any
+    rows: range | None = None  # those of the present context, where there are several
 
     def copied(self) -> "Side":
-        return Side(self.instance, self.record, copy_of(self.tally), copy_of(self.memory))
+        tally, memory = copy_of(self.tally), copy_of(self.memory)
+        return Side(self.instance, self.record, tally, memory, self.rows)
 
     def select(self, rng: Any) -> tuple[Any, Decision]:
         """The arm, as the tuple of its items where it is not listed, and the decision."""
-        decision = self.record.select(self.tally, self.memory, rng)
+        if self.rows is None:
+            decision = self.record.select(self.tally, self.memory, rng)
+        else:
+            low, high = self.rows.start, self.rows.stop
+            decision = self.record.choose(low, high, self.tally, self.memory, rng)
         arm: Any = int(decision.arm)
         if self.instance.n_arms is None:
             arm = self.memory.table.arms[arm]
@@ -232,6 +239,7 @@ class Twins:
         self.b.record = with_image_of_set(self.a.record, self.b.record, image)
         self.noise, self.rng = np.random.default_rng(seed), np.random.default_rng(seed + 1)
         self.spare, self.seed = np.random.default_rng(seed + 2), seed
+        self.visits = np.random.default_rng(seed + 3)
         self.course = Course()
         if image.permutes and original.n_arms is None:
             self.warm_up()
@@ -276,7 +284,17 @@ class Twins:
         other, two = b.select(Echo(recorder.given, self.image, self.spare))
         return arm, one, other, two, recorder.given
 
+    def visit(self) -> None:
+        """Who comes in this round: a context, and on the other side its image."""
+        if not self.a.instance.has_contexts:
+            return
+        ours, theirs = self.a.instance.layout, self.b.instance.layout
+        self.a.rows = ours.rows(int(self.visits.integers(ours.n_contexts)))
+        first = int(self.image.arms[self.a.rows.start])
+        self.b.rows = theirs.rows(theirs.context_of(first))
+
     def step(self, t: int) -> None:
+        self.visit()
         before = None if self.image.exact else (self.a.copied(), self.b.copied())
         arm, one, other, two, given = self.decide(self.a, self.b, self.rng)
         if self.image.arm(arm) != other or one.phase != two.phase:
@@ -377,7 +395,7 @@ class Twins:
         if back != arm and self.look_alike(before[0], arm, back):
             return True
         if back == arm:  # for another reason: before anything is told all arms lead
-            return bool(before[0].tally.clock[0] == 0)
+            return bool(before[0].tally.clock[0] == 0) or self.is_untold(before[0])
         if plays[back] != plays[arm]:
             return False
         a, b = self.nudged(before, k)
@@ -395,6 +413,15 @@ class Twins:
                 b.enter(self.image.arm(x), EXPLOIT, self.carried(values))
         x, _, y, _, _ = self.decide(a, b, rng)
         return bool(self.image.arm(x) == y)
+
+    def is_untold(self, a: Side) -> bool:
+        """Whether rows of the present context differ in what nothing was told of."""
+        if a.rows is None:
+            return False
+        arms = np.asarray(a.instance.arms)
+        told, rows = arms[a.tally.counts > 0], arms[a.rows.start : a.rows.stop]
+        known = np.linalg.matrix_rank(told) if told.size else 0
+        return bool(np.linalg.matrix_rank(np.vstack([told, rows - rows[0]])) > known)
 
     def look_alike(self, a: Side, x: int, y: int) -> bool:
         """Whether both are at the end of the mean space, where an index can rise no further."""
