@@ -168,3 +168,50 @@ def test_a_context_joins_shared_arms(store):
     assert campaign.add_context({"name": "late"}) == 2
     assert campaign.ask(context="late")[0].arm[0] == 2
     assert campaign.describe()["rounds"] == 10
+
+
+@pytest.mark.parametrize("policy", ["hgl", "top-two", "ossb", "linear-thompson"])
+def test_an_ask_may_leave_arms_of_its_context_out(store, policy):
+    rng, truth = np.random.default_rng(2), Linear(**EXAMPLE, sigma=0.5)
+    campaign = Campaign.open(store, "fewer", instance=TWO, policy=policy)
+    for t in range(40):
+        if t % 7 == 0:
+            campaign = Campaign(store, "fewer")
+        wanted = [[2, 1], [0, 2], None, np.array([1]), {2}][t % 5]
+        context = "b" if wanted is None else "a"
+        (decision,) = campaign.ask(context=context, available=wanted)
+        assert decision.arm[0] == (wanted is None)
+        assert wanted is None or decision.arm[1] in wanted
+        campaign.tell(
+            decision.id, float(truth.rewards[truth.position(decision.arm)]) + rng.normal()
+        )
+    assert campaign.describe()["rounds"] == 40
+    assert len(campaign.leader()) == 2
+
+
+def test_what_is_left_out_is_named_as_in_its_context(store):
+    named = {"arms": [[1, 0], [0, 1], [1, 1]], "arm_names": ["news", "sport", "weather"]}
+    contexts = [{"name": "phone", "available": [0, 2]}, {"name": "desk"}]
+    campaign = Campaign.open(store, "names", instance=Linear(**named, contexts=contexts, sigma=1.0))
+    (decision,) = campaign.ask(context="phone", available=["weather"], key="k")
+    assert decision.arm == [0, 2]
+    assert campaign.ask(context="phone", available=[2], key="k")[0].id == decision.id
+    with pytest.raises(InputError, match="hold phone: weather, which this key"):
+        campaign.ask(context="phone", available=[0], key="k")
+    for wrong, message in (
+        (["sport"], r"available\[0\].*an arm of context phone"),
+        ([1], r"available\[0\].*an arm of context phone"),
+        ([0, True], r"available\[1\]"),
+        ([], "`available` must hold at least one arm"),
+        ("weather", "`available` must be a list of arms"),
+    ):
+        with pytest.raises(InputError, match=message):
+            campaign.ask(context="phone", available=wrong)
+    with pytest.raises(InputError, match="be given: one of phone, desk"):
+        campaign.ask(available=[0])
+    with pytest.raises(InputError, match="arms in contexts are retired nowhere"):
+        campaign.retire_arm(0)
+    campaign.tell(decision.id, 1.0)
+    (decision,) = campaign.ask(features=[[0.0, 2.0]])
+    campaign.tell(decision.id, 0.0)  # rows from elsewhere tell of listed arms too
+    assert campaign.ask(context="desk", available=["sport"])[0].arm == [1, 1]

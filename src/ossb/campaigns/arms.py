@@ -11,7 +11,7 @@ from ossb.campaigns.importing import Intake
 from ossb.campaigns.journal import Journal
 from ossb.campaigns.player import Player
 from ossb.campaigns.rehearsal import naming, rehearse
-from ossb.campaigns.rosters import extended, refuse_growth, with_context
+from ossb.campaigns.rosters import extended, refuse_growth, refuse_retiring, with_context
 from ossb.campaigns.rows import Row
 from ossb.campaigns.state import State, feature_count
 from ossb.campaigns.storage import Conflict
@@ -137,6 +137,7 @@ class Changes:
             retired = state.retired | {unit}
             if len(retired) == state.instance.unit_count():
                 raise InputError("arm", "not be the last one", unit)
+            refuse_retiring(state.instance)
             player = Player(state.instance, state.definition["policy"], sorted(retired))
             content = {"arm": unit, "memory": arrays.packed(player.start())}
             waiting = self._journal.record("arm_retired", self._clock(), content)

@@ -273,21 +273,31 @@ def refuse_other_context(state: State, again: Sequence[Decided], context: int | 
             raise InputError("context", must, state.instance.layout.names[context])
 
 
-def left_out_of(state: State, available: Available | None) -> frozenset[int]:
+def left_out_of(state: State, available: Available | None, context: int | None) -> frozenset[int]:
     """The arms that may not be played: retired ones, and those not available."""
     if available is None:
         return frozenset(state.retired)
-    wanted = units_in(state, available)
+    wanted, instance = units_in(state, available, context), state.instance
     if wanted <= state.retired:
-        raise InputError("available", "hold an arm that is not retired", sorted(wanted))
-    return frozenset(set(range(state.instance.unit_count())) - wanted | state.retired)
+        must = "hold an arm that is not retired" if wanted else "hold at least one arm"
+        raise InputError("available", must, sorted(wanted))
+    there = range(instance.unit_count())
+    if instance.has_contexts and not instance.has_segments:
+        there = instance.layout.rows(context or 0)
+    return frozenset(set(there) - wanted | state.retired)
 
 
-def units_in(state: State, available: Available) -> set[int]:
-    """The arms (items, where arms are made of items) that a list, a set or an array holds."""
+def units_in(state: State, available: Available, context: int | None) -> set[int]:
+    """The arms (items, where arms are made of items) that a list, a set or an array holds.
+
+    Where there are contexts they are those of the one that asks, by number or name.
+    """
     arms: Any = available.tolist() if isinstance(available, np.ndarray) else available
     if isinstance(arms, str | bytes) or not isinstance(arms, Sequence | Set):
         raise InputError("available", "be a list of arms", available)
+    if state.instance.has_contexts and not state.instance.has_segments:
+        layout = state.instance.layout
+        return {layout.row_in(context or 0, arm, f"available[{i}]") for i, arm in enumerate(arms)}
     return {unit_of(state, arm, f"available[{i}]") for i, arm in enumerate(arms)}
 
 
@@ -299,11 +309,13 @@ def unit_of(state: State, arm: Any, field: str) -> int:
     return unit
 
 
-def refuse_others(state: State, again: Sequence[Decided], available: Available) -> None:
+def refuse_others(
+    state: State, again: Sequence[Decided], available: Available, context: int | None
+) -> None:
     """Refuse to answer a key again with arms that are not available now."""
-    wanted = units_in(state, available)
+    wanted, in_contexts = units_in(state, available, context), state.instance.has_contexts
     for decision in again:
-        arm = decision.arm
+        arm = state.instance.position(decision.arm) if in_contexts else decision.arm
         units = set(arm) if isinstance(arm, list) else {arm}
         if not units <= wanted:
             must = f"hold {decision.arm_name}, which this key was answered with before"

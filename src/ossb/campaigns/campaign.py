@@ -223,8 +223,8 @@ class Campaign(Changes):
         key
             Asking again with the same key returns the same decisions.
         available
-            The arms (items, where arms are made of items) to choose from; all but the retired
-            ones by default.
+            The arms (items, where arms are made of items) to choose from, of the context that asks
+            where there are contexts; all but the retired ones by default.
         context
             Who asks, by number or name, where the instance has contexts.
         features
@@ -250,12 +250,14 @@ class Campaign(Changes):
                 again = decided(state, first, count)
                 refuse_other_rows(state, again, rows, self._journal.event)
                 if rows is None:
-                    refuse_other_context(state, again, context_of(state, context))
-                if available is not None:
-                    refuse_others(state, again, available)
+                    place = context_of(state, context)
+                    refuse_other_context(state, again, place)
+                    if available is not None:
+                        refuse_others(state, again, available, place)
                 return again, self._journal.newest
             if rows is None:  # what is wrong in itself is said of closed campaigns too
-                left_out, place = left_out_of(state, available), context_of(state, context)
+                place = context_of(state, context)
+                left_out = left_out_of(state, available, place)
             if state.closed:
                 raise Closed(f"campaign {self.name!r} is closed")
             answer: Callable[[float, float], dict[str, Any]]

@@ -79,6 +79,7 @@ class Player:
         self, instance: Any, chosen: Mapping[str, Any], left_out: Sequence[int] = ()
     ) -> None:
         self.whole = not left_out
+        self._layout = instance.layout if instance.has_contexts else None
         self.described = is_described(instance)  # arms are numbered by a table, not by us
         if self.whole:
             self.instance = instance
@@ -160,7 +161,7 @@ class Player:
 
     def context_of(self, place: int) -> int | None:
         """The context that an arm belongs to; None where there are not several."""
-        return self.instance.layout.context_of(place) if self.has_contexts else None
+        return self._layout.context_of(place) if self._layout and self.has_contexts else None
 
     def select(
         self,

@@ -22,12 +22,11 @@ def is_described(instance: Any) -> bool:
 
 def restricted(instance: Any, kept: Sequence[int]) -> Any:
     """The structure on some of its arms (items), in increasing order."""
-    if not instance.can_restrict:
-        must = f"have all its arms: those of {instance.kind} structures belong together"
-        raise InputError("arm", must)
+    if not instance.can_leave_out:
+        refuse_retiring(instance)
     keys = _bare(instance)
     instance.fewer(list(kept), keys)
-    if len(instance.arm_names):
+    if len(instance.arm_names) and not instance.has_contexts:
         keys["arm_names"] = [instance.arm_names[unit] for unit in kept]
     try:
         return from_dict(keys)
@@ -35,6 +34,15 @@ def restricted(instance: Any, kept: Sequence[int]) -> Any:
         if not is_described(instance):
             raise
         raise InputError("arm", f"leave an arm of the set to play: {error}") from None
+
+
+def refuse_retiring(instance: Any) -> None:
+    """Refuse an instance whose arms stay."""
+    if not instance.can_restrict:
+        must = f"have all its arms: those of {instance.kind} structures belong together"
+        if instance.has_contexts:
+            must = "stay: arms in contexts are retired nowhere (an ask may leave them out)"
+        raise InputError("arm", must)
 
 
 def extended(instance: Any, arm: Mapping[str, Any]) -> Any:

@@ -68,21 +68,23 @@ class Layout(NamedTuple):
         """The row of an arm, written ``[context, arm]``."""
         if not isinstance(arm, list | tuple) or len(arm) != 2:
             raise InputError(field, "be a pair [context, arm]", arm)
-        context = self.context(arm[0], f"{field}[0]")
+        return self.row_in(self.context(arm[0], f"{field}[0]"), arm[1], f"{field}[1]")
+
+    def row_in(self, context: int, arm: Any, field: str) -> int:
+        """The row of an arm of a context, by its number or name."""
         rows = self.rows(context)
-        if isinstance(arm[1], str):
+        if isinstance(arm, str):
             names = list(self.arm_names[rows.start : rows.stop])
-            if arm[1] in names:
-                return rows.start + names.index(arm[1])
-            if arm[1].isdecimal():
-                return self.row((context, int(arm[1])), field)
+            if arm in names:
+                return rows.start + names.index(arm)
+            if arm.isdecimal():
+                return self.row_in(context, int(arm), field)
             must = f"be the number or the name of an arm of context {self.names[context]}"
-            raise InputError(f"{field}[1]", must, arm[1])
-        number = read.integer(arm[1], f"{field}[1]")
+            raise InputError(field, must, arm)
+        number = read.integer(arm, field)
         found = np.flatnonzero(self.numbers[rows.start : rows.stop] == number)
         if not found.size:
-            known = f"be an arm of context {self.names[context]}"
-            raise InputError(f"{field}[1]", known, number)
+            raise InputError(field, f"be an arm of context {self.names[context]}", number)
         return rows.start + int(found[0])
 
 

@@ -42,6 +42,7 @@ class InContext(ListedArms):
     has_contexts: ClassVar[bool] = True
     plain: ClassVar[Any]  # the structure of a context by itself
     can_restrict: ClassVar[bool] = False
+    can_leave_out: ClassVar[bool] = True
     can_grow: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -66,6 +67,16 @@ class InContext(ListedArms):
         if self.shared is not None:
             content["arms"] = self.shared.tolist()
         return content
+
+    def fewer(self, kept: Sequence[int], keys: dict[str, Any]) -> None:
+        rows: np.ndarray = self.arms  # type: ignore[attr-defined]
+        for key in ("arms", "interaction"):
+            keys.pop(key, None)
+        keys["contexts"] = []
+        for z, name in enumerate(self.layout.names):
+            here = [row for row in kept if row in self.layout.rows(z)]
+            weight = float(self.layout.weights[z])
+            keys["contexts"].append({"name": name, "weight": weight, "arms": rows[here]})
 
     @cached_property
     def _alone(self) -> list[Any]:

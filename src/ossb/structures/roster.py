@@ -21,6 +21,7 @@ class Roster:
     """The arms of an instance, as those who play it for real need to know them."""
 
     can_restrict: ClassVar[bool] = False  # whether units can be retired
+    can_leave_out: ClassVar[bool] = False  # whether an ask may, where none can be retired
     can_grow: ClassVar[bool] = False  # whether units can be added
     has_pairs: ClassVar[bool] = False  # whether an arm is written as a pair of units
     adds_up: ClassVar[bool] = False  # whether an arm is worth the sum of what its components show
