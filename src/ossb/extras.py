@@ -1,6 +1,7 @@
 """Packages that only some uses need: imported when they are, and named where they are missing."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from ossb.errors import InputError
@@ -8,13 +9,17 @@ from ossb.errors import InputError
 EXTRAS = {
     "cvxpy": "convex",
     "distributed": "cluster",
+    "gymnasium": "gymnasium",
     "loky": "experiments",
     "matplotlib": "figures",
+    "pandas": "frames",
     "polars": "experiments",
     "psycopg": "service",
+    "river": "river",
     "httptools": "service",
     "starlette": "service",
     "uvicorn": "service",
+    "xarray": "frames",
 }
 
 
@@ -42,8 +47,22 @@ def load(module: str, field: str) -> Any:
         raise missing(package, field) from None
 
 
+def need(package: str, field: str) -> None:
+    """Refuse at once what would end at a package that is not installed, without importing it."""
+    if find_spec(package) is None:
+        raise missing(package, field)
+
+
 def missing(package: str, field: str) -> InputError:
     """What to say where a package is not installed."""
     extra = EXTRAS[package]
     must = f'have {package} installed: pip install "ossb[{extra}]" (a checkout: ".[{extra}]")'
     return InputError(field, must)
+
+
+def with_extra(error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """The error of an import, with the extra that brings the package where there is one."""
+    extra = EXTRAS.get(error.name or "")
+    if extra is None:
+        return error
+    return ModuleNotFoundError(f'{error}: pip install "ossb[{extra}]"', name=error.name)

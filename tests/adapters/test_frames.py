@@ -104,5 +104,5 @@ def test_what_is_missing_or_strange_is_said(simulation, monkeypatch):
         to_pandas([1, 2])
     for package, convert in (("pandas", to_pandas), ("xarray", to_xarray)):
         monkeypatch.setitem(sys.modules, package, None)
-        with pytest.raises(InputError, match=f"`{package}` must be installed"):
+        with pytest.raises(InputError, match=f"`to_{package}` must have {package} installed"):
             convert(simulation)

@@ -8,6 +8,7 @@ import numpy as np
 from ossb.campaigns import Campaign
 from ossb.errors import InputError
 from ossb.experiments.results import Results
+from ossb.extras import load
 from ossb.graves_lai.bound import Bound
 from ossb.simulation.result import PolicyResult, SimulationResult
 from ossb.tally import PHASES
@@ -143,16 +144,8 @@ def _arms(found: SimulationResult, result: PolicyResult) -> list[str]:
 
 
 def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError:
-        raise InputError("pandas", "be installed: pip install pandas") from None
-    return pandas
+    return load("pandas", "to_pandas")
 
 
 def _xarray() -> Any:
-    try:
-        import xarray
-    except ImportError:
-        raise InputError("xarray", "be installed: pip install xarray") from None
-    return xarray
+    return load("xarray", "to_xarray")

@@ -7,14 +7,19 @@ The environment is registered when this module is imported, also by
 from collections.abc import Mapping
 from typing import Any
 
-import gymnasium
 import numpy as np
-from gymnasium import spaces
 
 from ossb.errors import InputError
+from ossb.extras import with_extra
 from ossb.fields import integer
 from ossb.instances import from_dict
 from ossb.structures.base import Instance
+
+try:
+    import gymnasium
+    from gymnasium import spaces
+except ModuleNotFoundError as error:
+    raise with_extra(error) from None
 
 ID = "ossb/Bandit-v0"
 FARTHEST = float(np.finfo(np.float32).max)  # spaces want finite ends that can be sampled between

@@ -3,11 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from river import bandit, stats
-
 from ossb.adapters.learner import Learner
 from ossb.errors import InputError
+from ossb.extras import with_extra
 from ossb.structures.base import Instance
+
+try:
+    from river import bandit, stats
+except ModuleNotFoundError as error:
+    raise with_extra(error) from None
 
 Arm = int | str
 

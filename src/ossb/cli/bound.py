@@ -48,11 +48,14 @@ def bound(
     Example: ossb bound instance.toml --certificate proof.json
     """
     from ossb import certificates
+    from ossb.figures.canvas import check_format
     from ossb.graves_lai.answers import answer_of
     from ossb.instances import load
     from ossb.structures import bound as solve
     from ossb.structures import bounds as solve_all
 
+    if plot is not None:
+        check_format(plot)
     instances: Any
     instances, is_list = load(instance)
     counted, answer = _cost(cost), answer_of(top, above)

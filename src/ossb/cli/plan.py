@@ -44,12 +44,15 @@ def plan(
     """
     from ossb.errors import InputError
     from ossb.fields import number
+    from ossb.figures.canvas import check_format
     from ossb.graves_lai.answers import answer_of
     from ossb.instances import content_of, instances_in
     from ossb.simulation.beliefs import beliefs_of, has_ranges
     from ossb.simulation.planning import plan as think
     from ossb.simulation.plans import Plans
 
+    if plot is not None:
+        check_format(plot)
     if number(gap, "gap") < 0.0:
         raise InputError("gap", "be non-negative", gap)
     believed: list[Any] = []

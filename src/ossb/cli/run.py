@@ -34,7 +34,9 @@ def run(
     """
     from ossb.cli.run_progress import play
     from ossb.experiments.definition import read
+    from ossb.extras import need
 
+    need("matplotlib", "figures")  # before hours of play, not after
     found = read(experiment, overrides or ())
     folder = out or found.output or f"results/{found.name}"
     play(found, folder, workers, scheduler, _shard(shard))

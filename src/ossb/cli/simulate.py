@@ -61,9 +61,13 @@ def simulate(
     """
     from ossb.cli.progress import RoundProgress
     from ossb.errors import InputError
+    from ossb.figures.canvas import check_format
     from ossb.graves_lai.answers import answer_of
     from ossb.instances import load
     from ossb.simulation import simulate as play
+
+    if plot is not None:
+        check_format(plot)
 
     instances, _ = load(instance)
     if len(instances) != 1:

@@ -72,11 +72,8 @@ class Results:
 
     def to_pandas(self) -> Any:
         """The frame for those who use pandas."""
-        try:
-            from pandas import DataFrame
-        except ImportError:
-            raise InputError("pandas", "be installed: pip install pandas") from None
-        return DataFrame({column.name: column.to_numpy() for column in self.frame()})
+        pandas = load("pandas", "to_pandas")
+        return pandas.DataFrame({column.name: column.to_numpy() for column in self.frame()})
 
     @cached_property
     def curves(self) -> Curves:

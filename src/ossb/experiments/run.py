@@ -9,6 +9,7 @@ from ossb.experiments.definition import Experiment
 from ossb.experiments.ledger import Ledger
 from ossb.experiments.schedule import Schedule, schedule
 from ossb.experiments.workers import workers_for
+from ossb.extras import need
 from ossb.fields import integer
 
 Progress = Callable[[Cell, int, int], None]  # (finished cell, cells done, cells in all)
@@ -34,6 +35,7 @@ def run(
     if not 1 <= place <= of:
         raise InputError("shard", "be written I/N with 1 <= I <= N", f"{place}/{of}")
     workers = integer(workers, "workers", least=1)
+    need("polars", "experiment")
     grid = list(cells(experiment))
     ledger = Ledger(out)
     ledger.check(experiment)

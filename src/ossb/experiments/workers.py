@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from ossb.errors import InputError, OssbError
 from ossb.experiments.cells import Cell, work
-from ossb.extras import load
+from ossb.extras import load, need
 from ossb.library_threads import ONE_EACH
 
 AHEAD = 2  # cells handed out per worker: enough to keep it busy, few enough to lose
@@ -46,6 +46,7 @@ class Processes:
     """Local processes; what a killed one was playing is played again."""
 
     def __init__(self, count: int, compiled: bool = True) -> None:
+        need("loky", "workers")
         self._count = count
         self._compiled = compiled
         self._pool: Any = None

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ossb.errors import InputError
-from ossb.extras import load
+from ossb.extras import load, need
 from ossb.files import replacing
 
 FORMATS = (".png", ".pdf", ".svg")
@@ -24,9 +24,10 @@ PAPER: Any = {
 
 
 def check_format(path: str | Path, field: str = "plot") -> None:
-    """Refuse a file name whose ending says no format we write."""
+    """Refuse a file whose name ends in no format we write, or that nothing here can draw."""
     if Path(path).suffix.lower() not in FORMATS:
         raise InputError(field, f"end in one of {', '.join(FORMATS)}", str(path))
+    need("matplotlib", field)
 
 
 def new_figure(width: float, height: float) -> Any:
