@@ -1,10 +1,11 @@
 """Work that somebody waits for, and for how long.
 
 Who hands work to a thread says until when its answer is wanted, and by whom; loops that may run
-long call ``check`` once in a while, and end there when nobody wants the answer any more.  Kernels
-that run interpreted do so at every call, once one thread looks after the clocks of all and has
-found some of them over.  Compiled code is stopped by a number in its work arrays, ``Stop``, which
-that thread writes.  Solvers that are not ours are told how long they may take.
+long call ``check`` once in a while, and end there when nobody wants the answer any more, or let
+others go first.  Kernels that run interpreted do so at every call, once one thread looks after the
+clocks of all and has found some of them over, or at work for long beside others.  Compiled code is
+stopped by a number in its work arrays, ``Stop``, which that thread writes.  Solvers that are not
+ours are told how long they may take.
 """
 
 import math
@@ -27,9 +28,15 @@ _long: set[int] = set()  # threads whose work has turned out to be long
 _stops: dict[int, list["Stop"]] = {}  # by thread
 _watch = threading.Lock()
 _watched = False
-over = False  # whether the time of some thread is: a hint to call ``check``
+urgent = False  # whether some thread's time is over, or it is long at work: a hint to ``check``
 
-Limit = tuple[float, Callable[[], bool]]
+
+class Limit(NamedTuple):
+    """Until when, and for whom, a thread works, and since when."""
+
+    until: float
+    abandoned: Callable[[], bool]
+    begun: float
 
 
 class Stop(NamedTuple):
@@ -46,9 +53,13 @@ def wanted(until: float, abandoned: Callable[[], bool]) -> Iterator[None]:
     if not _watched:
         _begin_to_watch()
     before, thread = getattr(_local, "limit", None), threading.get_ident()
-    limit = until, abandoned
-    _local.quantum = time.thread_time() + LONG  # of work: who waits for a lock does none
-    _local.limit = _limits[thread] = limit
+    if before is None:
+        begun = time.monotonic()
+        _local.quantum = time.thread_time() + LONG  # of work: who waits for a lock does none
+        _local.look = begun + LONG
+    else:
+        begun = before.begun
+    _local.limit = _limits[thread] = Limit(until, abandoned, begun)
     try:
         yield
     finally:
@@ -61,15 +72,16 @@ def wanted(until: float, abandoned: Callable[[], bool]) -> Iterator[None]:
 
 
 def check() -> None:
-    """``OutOfTime`` once what this thread does is not wanted any more."""
+    """``OutOfTime`` once what this thread does is not wanted any more; else others go first."""
     limit = getattr(_local, "limit", None)
     if limit is None:
         return
-    until, abandoned = limit
+    until, abandoned, _ = limit
     if abandoned():
         raise OutOfTime("whoever asked has gone")
     if time.monotonic() > until:
         raise OutOfTime("there is not enough time for this: ask for less at once, or again later")
+    breathe()
 
 
 def breathe() -> None:
@@ -81,11 +93,12 @@ def breathe() -> None:
     behind = min(len(getattr(_local, "behind", ())), CROWD)
     if (len(_limits) < 2 and not behind) or getattr(_local, "limit", None) is None:
         return
-    if time.thread_time() > _local.quantum:
+    if time.monotonic() > _local.look and time.thread_time() > _local.quantum:
         _long.add(threading.get_ident())
         # together they leave half of the time to the others, however many they are
         time.sleep(WORK * (2 * (len(_long) + behind) - 1))
         _local.quantum = time.thread_time() + WORK
+        _local.look = time.monotonic() + WORK  # sooner it cannot have worked for as long
 
 
 @contextmanager
@@ -101,7 +114,7 @@ def in_line(behind: Sized) -> Iterator[None]:
 def left() -> float:
     """Seconds until what this thread does is not wanted any more; infinite without a limit."""
     limit = getattr(_local, "limit", None)
-    return math.inf if limit is None else float(limit[0] - time.monotonic())
+    return math.inf if limit is None else float(limit.until - time.monotonic())
 
 
 def is_limited() -> bool:
@@ -130,7 +143,8 @@ def stopping(stops: list[Stop]) -> Iterator[None]:
 @contextmanager
 def no_longer(seconds: float) -> Iterator[None]:
     """Give this thread at most so many seconds, and no more than it has."""
-    _, abandoned = getattr(_local, "limit", None) or (math.inf, _never)
+    limit = getattr(_local, "limit", None)
+    abandoned = _never if limit is None else limit.abandoned
     with wanted(time.monotonic() + min(seconds, left()), abandoned):
         yield
 
@@ -167,16 +181,14 @@ def _begin_to_watch() -> None:
 
 
 def _look_after() -> None:
-    global over
+    global urgent
     while True:
         time.sleep(EVERY)
         now = time.monotonic()
-        late = [
-            thread
-            for thread, (until, abandoned) in list(_limits.items())
-            if until < now or abandoned()
-        ]
-        over = bool(late)
+        limits = list(_limits.items())
+        late = [thread for thread, limit in limits if limit.until < now or limit.abandoned()]
+        long = len(limits) > 1 and any(now - limit.begun > EVERY for _, limit in limits)
+        urgent = bool(late) or long
         for thread in late:
             for stop in _stops.get(thread, ()):
                 stop.array[stop.place] = stop.word

@@ -50,7 +50,7 @@ class Kernel(Generic[P, R]):
         self.allocates = allocates
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        if deadlines.over:
+        if deadlines.urgent:
             deadlines.check()
         return self.function(*args, **kwargs)
 

@@ -107,13 +107,14 @@ def test_long_work_lets_others_go_first_only_where_there_are_some(monkeypatch):
 
     monkeypatch.setattr(time, "sleep", rest)
     monkeypatch.setattr(time, "thread_time", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: 2.0 * now[0])  # half of it others were at work
     forever = (float("inf"), lambda: False)
     deadlines.breathe()
     with deadlines.wanted(*forever):
         now[0] = 1.0
         deadlines.breathe()
         assert rests == []
-        deadlines._limits[-1] = forever
+        deadlines._limits[-1] = deadlines.Limit(*forever, 0.0)
         try:
             deadlines.breathe()
             deadlines.breathe()

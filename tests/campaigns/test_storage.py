@@ -11,7 +11,7 @@ import pytest
 
 from ossb.campaigns import Conflict, Corrupt, InUse, Unavailable, open_storage
 from ossb.campaigns.events import GENESIS, chained
-from ossb.campaigns.storage.writer import Writer
+from ossb.campaigns.storage.writer import SHARE, Writer
 from ossb.errors import InputError
 
 
@@ -319,6 +319,35 @@ def test_a_writer_outlives_what_goes_wrong_in_a_commit():
     writer.append("a", chain(1), GENESIS).result(10)
     writer.close()
     writer.close()
+
+
+def test_a_flood_of_one_campaign_has_its_share_of_a_commit():
+    """What others append goes into the next one, and each campaign's events keep their order."""
+    gate, groups = threading.Event(), []
+
+    def commit(group):
+        groups.append([request.name for request in group])
+        gate.wait(10)
+        return {}
+
+    large = [chain(1)[0]._replace(body="x" * SHARE)]
+    writer = Writer(commit)
+    writer.append("first", chain(1), GENESIS)
+    while not groups:
+        time.sleep(0.001)
+    waiting = [writer.append("flood", large, GENESIS) for _ in range(3)]
+    waiting += [writer.append("flood", chain(1), GENESIS), writer.append("quiet", large, GENESIS)]
+    waiting += [writer.append("small", chain(1), GENESIS) for _ in range(2)]
+    gate.set()
+    writer.close()
+    assert all(append.done() for append in waiting)
+    assert groups == [
+        ["first"],
+        ["flood", "quiet", "small", "small"],
+        ["flood"],
+        ["flood"],
+        ["flood"],
+    ]
 
 
 def test_a_writer_lingers_for_company_and_only_then():

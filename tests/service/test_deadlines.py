@@ -71,7 +71,7 @@ def test_interpreted_kernels_end_with_their_time():
 def test_a_fold_is_never_left_half(storage_url, monkeypatch):
     """Nor are means that were lent to a decision kept, whatever ends it."""
     with Campaign.open(storage_url, "c", instance=BODY["instance"], policy="hgl") as campaign:
-        monkeypatch.setattr(deadlines, "over", True)
+        monkeypatch.setattr(deadlines, "urgent", True)
         monkeypatch.setattr(deadlines, "check", late)
         campaign.tell(ask_of(campaign, monkeypatch).id, 1.0)
         first = ask_of(campaign, monkeypatch)

@@ -138,7 +138,6 @@ def choose(
     try:
         for _ in range(n):
             deadlines.check()
-            deadlines.breathe()
             decision = player.select(state.tally, live.bound, state.rng, table, context)
             state.enter(decision, now, expires)
             chosen.append([decision.arm, decision.phase])
@@ -175,7 +174,6 @@ def choose_brought(
     try:
         for _ in range(n):
             deadlines.check()
-            deadlines.breathe()
             decision = _decided(state, policy, rows)
             state.enter_brought(decision.arm, decision.phase, rows[decision.arm], now, expires)
             chosen.append([decision.arm, decision.phase])
@@ -197,7 +195,6 @@ def choose_listed(
     try:
         for _ in range(n):
             deadlines.check()
-            deadlines.breathe()
             decision = _decided(state, state.definition["policy"], rows)
             state.enter(Decision(places[decision.arm], decision.phase), now, expires)
             chosen.append([places[decision.arm], decision.phase])

@@ -92,6 +92,8 @@ class Service:
         self._looked = time.monotonic()
         self._threads = Threads(THREADS_SHARED if storage.shared else THREADS)
         self.lanes = Lanes(self._threads, PER_CAMPAIGN)
+        self._reading = Threads(1)  # several would only take turns at the interpreter
+        self.readers = Lanes(self._reading, 1)  # for long bodies
         self.aside = Threads(1)  # for what must not wait for any campaign
         self._later = Threads(1)  # for documents that took longer than their calls had
 
@@ -128,6 +130,7 @@ class Service:
     def close(self) -> None:
         """Let the threads and the store go; what is still worked on then is answered to nobody."""
         self.stopping = True
+        self._reading.shutdown(PARTING)
         self._threads.shutdown(PARTING)
         self.aside.shutdown(PARTING)
         self._later.shutdown(PARTING)

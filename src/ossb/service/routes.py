@@ -17,7 +17,7 @@ from ossb.fields import integer, number, text
 from ossb.instances import from_dict
 from ossb.service import sizes, strict
 from ossb.service.answers import RETRY_AFTER, Refusal, as_refusal, document, for_caller, within
-from ossb.service.call import BATCH, BODY, Call, too_large
+from ossb.service.call import BATCH, BODY, Call, decoded, too_large
 from ossb.service.entries import UNSEEN, entry_of
 from ossb.service.imports import read_part
 from ossb.service.openapi import schema
@@ -122,7 +122,7 @@ async def ask(call: Call) -> Response:
     raw = await call.body(BATCH)
     if len(raw) > BODY and b'"features"' not in raw:
         raise too_large(BODY)
-    body = strict.decode(raw) if raw else {}
+    body = await call.read(raw, decoded)
     strict.keys(body, (), ("n", "lease_seconds", "available", "context", "features"))
     wanted: dict[str, Any] = {"key": call.header("idempotency-key")}
     if "lease_seconds" in body:
@@ -155,12 +155,7 @@ async def ask(call: Call) -> Response:
 
 
 async def tell(call: Call) -> Response:
-    raw = await call.body(BATCH)
-    body = strict.decode(raw)
-    batch = "tells" in body
-    if not batch and len(raw) > BODY:
-        raise too_large(BODY)
-    tells = _tells(body) if batch else [_one(body, "")]
+    batch, tells = await call.read(await call.body(BATCH), _told)
 
     def record() -> list[str]:
         return call.service.registry.campaign(call.name).tell_many(tells)
@@ -279,14 +274,8 @@ async def switch(call: Call) -> Response:
 
 
 async def import_rows(call: Call) -> Response:
-    body = await call.json(BATCH)
-    strict.keys(body, ("rows", "after"), ("source", "once", "part"))
+    body = await call.read(await call.body(BATCH), _rows)
     rows, after = body["rows"], integer(body["after"], "after")
-    if not isinstance(rows, list):
-        raise InputError("rows", "be a list of pairs", rows)
-    for i, row in enumerate(rows):
-        if not isinstance(row, list) or len(row) != 2:
-            raise InputError(f"rows[{i}]", "be an arm and an observation", row)
     source, once = text(body.get("source", ""), "source"), body.get("once", False)
     if not isinstance(once, bool):
         raise InputError("once", "be true or false", once)
@@ -457,6 +446,16 @@ def _instance(keys: dict[str, Any]) -> Any:
         raise within("instance.", error) from None
 
 
+def _told(raw: bytes) -> tuple[bool, list[tuple[str, Any]]]:
+    """Whether a body holds a batch, and what it tells."""
+    body = strict.decode(raw)
+    if "tells" in body:
+        return True, _tells(body)
+    if len(raw) > BODY:
+        raise too_large(BODY)
+    return False, [_one(body, "")]
+
+
 def _tells(body: dict[str, Any]) -> list[tuple[str, Any]]:
     strict.keys(body, ("tells",))
     tells = body["tells"]
@@ -466,6 +465,20 @@ def _tells(body: dict[str, Any]) -> list[tuple[str, Any]]:
         if not isinstance(entry, dict):
             raise InputError(f"tells[{i}]", "be an object", entry)
     return [_one(entry, f"tells[{i}].") for i, entry in enumerate(tells)]
+
+
+def _rows(raw: bytes) -> dict[str, Any]:
+    """A body with data from before."""
+    body = decoded(raw)
+    strict.keys(body, ("rows", "after"), ("source", "once", "part"))
+    integer(body["after"], "after")
+    rows = body["rows"]
+    if not isinstance(rows, list):
+        raise InputError("rows", "be a list of pairs", rows)
+    for i, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != 2:
+            raise InputError(f"rows[{i}]", "be an arm and an observation", row)
+    return body
 
 
 def _one(entry: dict[str, Any], where: str) -> tuple[str, Any]:

@@ -3,6 +3,7 @@
 import queue
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from ossb.campaigns.storage.base import Unavailable
 from ossb.errors import OssbError
 
 GROUP = 512  # appends in one commit at most
+SHARE = 2**18  # characters of one campaign's, but for the first: others do not wait for a flood
 
 
 class Append(NamedTuple):
@@ -45,8 +47,23 @@ def runs(group: Sequence[Append]) -> list[tuple[list[int], Append]]:
     return found
 
 
+def shared(waiting: Sequence[Append]) -> tuple[list[Append], list[Append]]:
+    """Which appends go into one commit, each campaign having its share of it, and which wait."""
+    group: list[Append] = []
+    left: list[Append] = []
+    taken: Counter[str] = Counter()  # characters, by campaign
+    for request in waiting:
+        if len(group) < GROUP and taken[request.name] < SHARE:
+            group.append(request)
+            taken[request.name] += 1 + sum(len(event.body) for event in request.events)
+        else:
+            left.append(request)
+            taken[request.name] = SHARE  # what comes later of it waits too
+    return group, left
+
+
 class Writer:
-    """A thread that commits appends in groups, in the order they came.
+    """A thread that commits appends in groups, those of each campaign in the order they came.
 
     Where a commit costs much more than an append, and the last group had company, it waits
     ``linger`` seconds for more: who asks alone never waits.
@@ -82,19 +99,22 @@ class Writer:
     def _run(self) -> None:
         ending = False
         group: list[Append] = []
-        while not ending:
-            first = self._waiting.get()
-            if first is None:
-                return
-            if self._linger > 0.0 and len(group) > 1:
-                time.sleep(self._linger)
-            group = [first]
-            while len(group) < GROUP and not self._waiting.empty():
+        waiting: list[Append] = []
+        while waiting or not ending:
+            if not waiting:
+                first = self._waiting.get()
+                if first is None:
+                    return
+                if self._linger > 0.0 and len(group) > 1:
+                    time.sleep(self._linger)
+                waiting.append(first)
+            while not ending and not self._waiting.empty():
                 following = self._waiting.get()
                 if following is None:
                     ending = True
-                    break
-                group.append(following)
+                else:
+                    waiting.append(following)
+            group, waiting = shared(waiting)
             self._settle(group)
 
     def _settle(self, group: list[Append]) -> None:
