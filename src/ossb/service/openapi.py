@@ -127,6 +127,44 @@ AFTER = {
     "example": 17,
 }
 
+OF = "/v1/campaigns/{name}"
+CREATES = record(
+    {"name": {"type": "string"}, "instance": {"type": "object"}, "policy": {"type": "object"}},
+    {"seed": {"type": "integer", "minimum": 0}},
+)
+ASKS = record(
+    {},
+    {
+        "n": {"type": "integer", "minimum": 1, "maximum": 10_000, "default": 1},
+        "lease_seconds": {
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "maximum": 315_360_000,
+            "default": 3600,
+        },
+        "available": {
+            "type": "array",
+            "items": {"type": "integer"},
+            "description": UNITS,
+        },
+        "context": {
+            "oneOf": [{"type": "integer", "minimum": 0}, {"type": "string"}],
+            "description": "Who asks, by number or name, where the instance has contexts.",
+        },
+        "features": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 10_000,
+            "items": schemas.lists(schemas.NUMBER),
+            "description": "Rows to choose from, in the place of the instance's; linear and "
+            "generalised linear arms. A decision's arm is the place of its row.",
+        },
+    },
+)
+TELLS = {"oneOf": [TELL, record({"tells": {"type": "array", "items": TELL, "minItems": 1}})]}
+DECIDED = {"decisions": [{"id": "0-9f86d081", "arm": 2, "arm_name": "2", "phase": "estimate"}]}
+LAST_EVENT = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "integer"}, "example": 17}
+
 
 def _answer(description: str, schema: dict[str, Any], example: Any = None) -> dict[str, Any]:
     content: dict[str, Any] = {"schema": schema}
@@ -189,49 +227,9 @@ def _call(
     return call
 
 
-@cache
-def schema() -> dict[str, Any]:
-    """The whole description."""
-    of = "/v1/campaigns/{name}"
-    created = record(
-        {"name": {"type": "string"}, "instance": {"type": "object"}, "policy": {"type": "object"}},
-        {"seed": {"type": "integer", "minimum": 0}},
-    )
-    asked = record(
-        {},
-        {
-            "n": {"type": "integer", "minimum": 1, "maximum": 10_000, "default": 1},
-            "lease_seconds": {
-                "type": "number",
-                "exclusiveMinimum": 0,
-                "maximum": 315_360_000,
-                "default": 3600,
-            },
-            "available": {
-                "type": "array",
-                "items": {"type": "integer"},
-                "description": UNITS,
-            },
-            "context": {
-                "oneOf": [{"type": "integer", "minimum": 0}, {"type": "string"}],
-                "description": "Who asks, by number or name, where the instance has contexts.",
-            },
-            "features": {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": 10_000,
-                "items": schemas.lists(schemas.NUMBER),
-                "description": "Rows to choose from, in the place of the instance's; linear and "
-                "generalised linear arms. A decision's arm is the place of its row.",
-            },
-        },
-    )
-    told = {"oneOf": [TELL, record({"tells": {"type": "array", "items": TELL, "minItems": 1}})]}
-    decisions = {
-        "decisions": [{"id": "0-9f86d081", "arm": 2, "arm_name": "2", "phase": "estimate"}]
-    }
-    after = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "integer"}, "example": 17}
-    paths: dict[str, Any] = {
+def _campaigns() -> dict[str, Any]:
+    """All campaigns."""
+    return {
         "/v1/campaigns": {
             "get": _call(
                 "All campaigns",
@@ -248,39 +246,38 @@ def schema() -> dict[str, Any]:
                         examples.CAMPAIGN,
                     ),
                 },
-                created,
+                CREATES,
                 CREATED,
                 more=CONFLICT,
             ),
         },
-        of: {
-            "get": _call(
-                "Where it stands; of a set of arms the most played ones",
-                {"200": _answer("Campaign", schemas.CAMPAIGN, examples.CAMPAIGN)},
-                parameters=(NAME, DELTA, EPSILON),
-            ),
-        },
-        f"{of}/ask": {
+    }
+
+
+def _playing() -> dict[str, Any]:
+    """What plays: who decides, and what was seen."""
+    return {
+        f"{OF}/ask": {
             "post": _call(
                 "The next decisions (scope write)",
-                {"200": _answer("Decisions, on disk", schemas.DECISIONS, decisions)},
-                asked,
+                {"200": _answer("Decisions, on disk", schemas.DECISIONS, DECIDED)},
+                ASKS,
                 {"n": 1, "lease_seconds": 600},
                 (NAME, KEY),
                 more=CLOSED,
             )
         },
-        f"{of}/tell": {
+        f"{OF}/tell": {
             "post": _call(
                 "What decisions showed, all or nothing (scope write)",
                 {"200": _answer("Recorded, on disk", schemas.RESULTS, RESULTS)},
-                told,
+                TELLS,
                 {"id": "0-9f86d081", "observation": 1},
                 (NAME,),
                 more=CONFLICT,
             )
         },
-        f"{of}/void": {
+        f"{OF}/void": {
             "post": _call(
                 "Take a wrong tell back (scope write)",
                 {"200": _answer("Taken back", schemas.RESULTS, VOIDED)},
@@ -289,7 +286,7 @@ def schema() -> dict[str, Any]:
                 (NAME,),
             )
         },
-        f"{of}/close": {
+        f"{OF}/close": {
             "post": _call(
                 "Take no more asks (scope admin)",
                 {"200": _answer("Closed", schemas.SHORT, {**examples.SHORT, "closed": True})},
@@ -298,7 +295,13 @@ def schema() -> dict[str, Any]:
                 (NAME,),
             )
         },
-        f"{of}/arms": {
+    }
+
+
+def _changing() -> dict[str, Any]:
+    """What changes a campaign."""
+    return {
+        f"{OF}/arms": {
             "post": _call(
                 "Add an arm; with `number` never twice (scope admin)",
                 {"201": _answer("Its number", record({"arm": schemas.COUNT}), {"arm": 3})},
@@ -308,7 +311,7 @@ def schema() -> dict[str, Any]:
                 more=CONFLICT | CLOSED,
             )
         },
-        f"{of}/contexts": {
+        f"{OF}/contexts": {
             "post": _call(
                 "A context, or a segment, more; what was learnt is kept (scope admin)",
                 {"201": _answer("Added", ADDED_CONTEXT, {"context": 2})},
@@ -318,7 +321,7 @@ def schema() -> dict[str, Any]:
                 more=CONFLICT | CLOSED,
             )
         },
-        f"{of}/retire": {
+        f"{OF}/retire": {
             "post": _call(
                 "Play an arm, or an item, no more (scope admin)",
                 {"200": _answer("Retired", RETIRED, {"arm": 1, "status": "retired"})},
@@ -327,7 +330,44 @@ def schema() -> dict[str, Any]:
                 (NAME,),
             )
         },
-        f"{of}/contrasts": {
+        f"{OF}/switch": {
+            "post": _call(
+                "Play by another policy from here on; what was learnt is kept (scope admin)",
+                {
+                    "200": _answer(
+                        "Switched", SWITCHED, {"policy": {"name": "hgl"}, "status": "switched"}
+                    )
+                },
+                record({"policy": {"type": ["string", "object"]}}),
+                {"policy": "hgl"},
+                (NAME,),
+                more=CLOSED,
+            )
+        },
+        f"{OF}/import": {
+            "post": _call(
+                "Data from before, all or nothing, if event `after` is the newest (scope admin)",
+                {"200": _answer("Taken in", TAKEN, {"rows": 2, "events": 2})},
+                record({"rows": {"type": "array"}, "after": {"type": "integer"}}, IMPORT),
+                {"rows": [[0, 1], [2, 0]], "after": 1, "source": "log.csv"},
+                (NAME,),
+                more=CONFLICT | CLOSED,
+            )
+        },
+    }
+
+
+def _reading() -> dict[str, Any]:
+    """What a campaign says."""
+    return {
+        OF: {
+            "get": _call(
+                "Where it stands; of a set of arms the most played ones",
+                {"200": _answer("Campaign", schemas.CAMPAIGN, examples.CAMPAIGN)},
+                parameters=(NAME, DELTA, EPSILON),
+            ),
+        },
+        f"{OF}/contrasts": {
             "post": _call(
                 "What is sure of contrasts of features, all together (scope read)",
                 {"200": _answer("Contrasts", schemas.CONTRASTS, examples.CONTRASTS)},
@@ -344,31 +384,7 @@ def schema() -> dict[str, Any]:
                 (NAME,),
             )
         },
-        f"{of}/switch": {
-            "post": _call(
-                "Play by another policy from here on; what was learnt is kept (scope admin)",
-                {
-                    "200": _answer(
-                        "Switched", SWITCHED, {"policy": {"name": "hgl"}, "status": "switched"}
-                    )
-                },
-                record({"policy": {"type": ["string", "object"]}}),
-                {"policy": "hgl"},
-                (NAME,),
-                more=CLOSED,
-            )
-        },
-        f"{of}/import": {
-            "post": _call(
-                "Data from before, all or nothing, if event `after` is the newest (scope admin)",
-                {"200": _answer("Taken in", TAKEN, {"rows": 2, "events": 2})},
-                record({"rows": {"type": "array"}, "after": {"type": "integer"}}, IMPORT),
-                {"rows": [[0, 1], [2, 0]], "after": 1, "source": "log.csv"},
-                (NAME,),
-                more=CONFLICT | CLOSED,
-            )
-        },
-        f"{of}/decisions": {
+        f"{OF}/decisions": {
             "get": _call(
                 "Decisions with what was told",
                 {"200": _answer("Decisions", schemas.HISTORY, {"decisions": [examples.DECISION]})},
@@ -393,13 +409,19 @@ def schema() -> dict[str, Any]:
                 ),
             )
         },
-        f"{of}/events": {
+        f"{OF}/events": {
             "get": _call(
                 "The journal as server-sent events",
                 {"200": _text("Events", "text/event-stream", examples.EVENT)},
-                parameters=(NAME, after, AFTER),
+                parameters=(NAME, LAST_EVENT, AFTER),
             )
         },
+    }
+
+
+def _tokens() -> dict[str, Any]:
+    """Who may call."""
+    return {
         "/v1/tokens": {
             "get": _call(
                 "Tokens that are good, without themselves (scope admin)",
@@ -442,6 +464,12 @@ def schema() -> dict[str, Any]:
                 {"id": TOKEN["id"], "overlap": 60},
             )
         },
+    }
+
+
+def _service() -> dict[str, Any]:
+    """The service itself."""
+    return {
         "/healthz": {
             "get": _call(
                 "Liveness",
@@ -478,10 +506,16 @@ def schema() -> dict[str, Any]:
             )
         },
     }
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The whole description."""
+    parts = (_campaigns, _reading, _playing, _changing, _tokens, _service)
     return {
         "openapi": "3.1.0",
         "info": {"title": "ossb campaigns", "version": version("ossb")},
-        "paths": paths,
+        "paths": {path: calls for part in parts for path, calls in part().items()},
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
