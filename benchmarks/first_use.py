@@ -7,7 +7,8 @@ program is a process of its own that begins with the import: `first` has no comp
 and `again` is the same program once more.  `s` are seconds by the clock, `cpu` of processor
 time, compiling included, which is most of a first simulation; a bound and a campaign compile
 nothing.  The three policies are those of the README's first lines.  `MB` is the environment on
-disk, with pip.
+disk, with pip, and `load` how many processes the machine had at work at the end, in the last
+minute: with more than there are cores, seconds by the clock are as many times too long.
 """
 
 import argparse
@@ -76,6 +77,7 @@ def main():
             first, again = (taken(python, PROGRAMS[name], cache) for _ in range(2))
             times = "  ".join(f"{clock:7.2f}  {cpu:6.2f}" for clock, cpu in (first, again))
             print(f"{name:26}  {times}", flush=True)
+    print(f"\nload {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 
 if __name__ == "__main__":

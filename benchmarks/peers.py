@@ -1,9 +1,11 @@
 """Side by side with other packages, each in an environment of its own; writes the page.
 
-    python benchmarks/peers.py [--quick] [--page docs/benchmarks.md]
+    python benchmarks/peers.py [--quick] [--page docs/benchmarks.md] [--only SCRIPT ...]
 
 Peers are installed from ``benchmarks/peers/*.txt`` into ``build/peers``.  One that does not
-install is said to, and left out.  A quick run writes no page unless it is told where.
+install is said to, and left out.  A quick run writes no page unless it is told where.  With
+``--only``, the sections of these scripts are written anew, and the rest of the page stays;
+``policies`` is the table of other packages.
 """
 
 import argparse
@@ -39,6 +41,9 @@ SOLVERS = {
     "Linear arms, as users call them: one by one, in a list, from the command line": (
         "bounds.py",
     ),
+    "What a bound of tests takes beside one of regret": (
+        "costs.py",
+    ),
     "Sets of items, semi-bandit feedback: the convex program through CVXPY": (
         "semi_bandit.py", "--quick", "--part", "sizes",
     ),
@@ -52,6 +57,8 @@ SOLVERS = {
         "lipschitz.py", "--quick", "--no-compile",
     ),
 }  # fmt: skip
+FIRST = {"The first bound, simulation and campaign, with nothing cached": ("first_use.py",)}
+POLICIES_TABLE = "policies"
 QUICK = 500
 FULL = 5000
 
@@ -144,17 +151,18 @@ def explained(script):
     return "\n\n".join(parts).replace("``", "`")
 
 
-def solver_tables(quick):
-    """What the benchmarks of the bounds print, by title."""
+def tables_of(scripts, quick):
+    """What benchmarks print, by title."""
     found = {}
-    for title, (script, *arguments) in SOLVERS.items():
-        if quick and "--quick" not in arguments:
+    for title, (script, *arguments) in scripts.items():
+        if quick and "--quick" not in arguments and "--quick" in (HERE / script).read_text("utf-8"):
             arguments = [*arguments, "--quick"]
         command = [sys.executable, "-W", "ignore", HERE / script, *arguments]
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode != 0:
             sys.exit(f"{script} failed:\n{run.stderr}")
         found[title] = (" ".join([script, *arguments]), run.stdout.strip("\n"))
+        print(f"\n{title}\n{found[title][1]}", flush=True)
     return found
 
 
@@ -195,8 +203,8 @@ would go into handing the problems over.
 """
 
 
-def solver_sections(tables, day):
-    """The tables of the bounds, each with its command, day and method, in lines of Markdown."""
+def sections(tables, day):
+    """Tables, each with its command, day and method, in lines of Markdown."""
     lines = []
     for title, (command, printed) in tables.items():
         lines += [f"### {title}", "", f"`python benchmarks/{command}`, {day}", ""]
@@ -204,14 +212,19 @@ def solver_sections(tables, day):
     return lines
 
 
-def page(rows, notes, tables, rounds):
+def policy_section(rows, notes, day):
+    """The first table with its day, in lines of Markdown."""
+    return [*policy_table(rows), "", f"Measured on {day}.", "", *(f"{note}\n" for note in notes)]
+
+
+def page(rows, notes, tables, first, rounds):
     """The page, whole."""
     text = METHOD.format(n_arms=len(MEANS), low=min(MEANS), high=max(MEANS), rounds=rounds)
     day = datetime.date.today().isoformat()
-    lines = [text, *policy_table(rows), "", f"Measured on {day}.", ""]
-    lines += [f"{note}\n" for note in notes]
+    lines = [text, *policy_section(rows, notes, day)]
     lines += [BOUNDS.format(**{name: version(name) for name in ("cvxpy", "clarabel", "highspy")})]
-    lines += solver_sections(tables, day)
+    lines += sections(tables, day)
+    lines += ["## First use", "", *sections(first, day)]
     lines += [
         "## Where",
         "",
@@ -222,20 +235,45 @@ def page(rows, notes, tables, rounds):
     return "\n".join(lines)
 
 
+def replaced(text, begins, ends, lines):
+    """A page with what stands from one beginning of a line to the next of some replaced."""
+    start = text.index(f"\n{begins}") + 1
+    end = start + min(at for end in ends if (at := text[start + 1 :].find(f"\n{end}")) >= 0) + 2
+    return text[:start] + "\n".join(lines) + "\n" + text[end:]
+
+
+def renewed(text, only, rounds, quick):
+    """A page with the sections of some scripts written anew."""
+    day = datetime.date.today().isoformat()
+    if POLICIES_TABLE in only:
+        rows, notes = policy_rows(rounds)
+        text = replaced(text, "| policy |", ["## "], policy_section(rows, notes, day))
+    scripts = {t: words for t, words in (SOLVERS | FIRST).items() if words[0] in only}
+    for title, table in tables_of(scripts, quick).items():
+        lines = sections({title: table}, day)
+        text = replaced(text, f"### {title}\n", ["## ", "### "], lines)
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few rounds and instances")
     parser.add_argument("--page", type=Path, help="where the page goes")
+    known = [POLICIES_TABLE, *(words[0] for words in (SOLVERS | FIRST).values())]
+    parser.add_argument("--only", nargs="+", choices=known, help="sections to write anew")
     options = parser.parse_args()
     rounds = QUICK if options.quick else FULL
-    rows, notes = policy_rows(rounds)
-    print("\n".join([*policy_table(rows), *notes]), flush=True)
-    tables = solver_tables(options.quick)
-    for title, (_, printed) in tables.items():
-        print(f"\n{title}\n{printed}", flush=True)
     target = options.page or (None if options.quick else ROOT / "docs" / "benchmarks.md")
+    if options.only:
+        kept = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
+        whole = renewed(kept, options.only, rounds, options.quick)
+    else:
+        rows, notes = policy_rows(rounds)
+        print("\n".join([*policy_table(rows), *notes]), flush=True)
+        tables, first = (tables_of(which, options.quick) for which in (SOLVERS, FIRST))
+        whole = page(rows, notes, tables, first, rounds)
     if target is not None:
-        target.write_text(page(rows, notes, tables, rounds), encoding="utf-8")
+        target.write_text(whole, encoding="utf-8")
         print(f"\nwrote {target}")
 
 

@@ -52,10 +52,10 @@ def test_its_text_is_the_generators(peers):
     assert text.startswith(peers.METHOD.format(**means, rounds=peers.FULL))
     used = re.search(r"CVXPY (\S+), Clarabel (\S+) and HiGHS (\S+)\.  They", text)
     assert peers.BOUNDS.format(cvxpy=used[1], clarabel=used[2], highspy=used[3]) in text
-    for title, (script, *arguments) in peers.SOLVERS.items():
+    for title, (script, *arguments) in {**peers.SOLVERS, **peers.FIRST}.items():
         command = " ".join([script, *arguments])
         for day in re.findall(rf"`python benchmarks/{re.escape(command)}`, (\S+)\n", text):
-            lines = peers.solver_sections({title: (command, "TABLE")}, day)
+            lines = peers.sections({title: (command, "TABLE")}, day)
             assert "\n".join(lines[: lines.index("TABLE")]) in text
             assert re.fullmatch(r"\d{4}-\d\d-\d\d", day)
         assert f"### {title}\n\n`python benchmarks/{command}`, 20" in text
@@ -63,6 +63,8 @@ def test_its_text_is_the_generators(peers):
 
 COLUMNS = {
     "bounds.py": "µs|cpu|a second|CVXPY|ossb.bound, first 200|made of arrays|ossb bound FILE|solve",
+    "costs.py": "bound()|ratio",
+    "first_use.py": "first|again|s|cpu|MB|load",
     "linear.py": "K, d|ours|Clarabel|CVXPY|difference",
     "semi_bandit.py": "m|d|uniform|tie1e-4|median|p99|CVXPY ms|differs",
     "generic.py": "value|gap|rounds|cold|kept|warm|CVXPY|ratio|largest|nan",
@@ -72,25 +74,33 @@ COLUMNS = {
 
 
 def test_columns_and_units_are_explained(peers):
-    for script, *arguments in peers.SOLVERS.values():
+    for script, *arguments in {**peers.SOLVERS, **peers.FIRST}.values():
         said = peers.explained(script)
         for column in COLUMNS[script].split("|"):
             assert f"`{column}`" in said, (script, column)
         assert ("--quick" in arguments) == ("`--quick`" in said), script
-        assert script == "linear.py" or re.search("microseconds|milliseconds", said)
+        assert script == "linear.py" or re.search("(micro|milli)?seconds", said)
     assert "ours µs" in (ROOT / "benchmarks" / "linear.py").read_text("utf-8")
 
 
 def test_a_page_of_made_up_times(peers):
     rows = [("ucb1", "river", 8.0, (4.0, 2.0, 0.5)), ("hgl", None, None, (4.0, 2.0, 0.5))]
     tables = {"T": ("lipschitz.py --quick", "printed")}
-    text = peers.page(rows, ["MABWiser does not run here: no"], tables, 10)
+    first = {"F": ("first_use.py", "1 s")}
+    text = peers.page(rows, ["MABWiser does not run here: no"], tables, first, 10)
     assert "| ucb1 | river | 8.0 | 4.0 | 2.0 | 0.50 | 2.0 | 4.0 | 16 |" in text
     assert "| hgl | none | | 4.0 | 2.0 | 0.50 | | | |" in text
     assert "MABWiser does not run here: no\n" in text
     command = r"`python benchmarks/lipschitz\.py --quick`, \d{4}-\d\d-\d\d"
     assert re.search(rf"### T\n\n{command}\n\n`K` Bernoulli arms on ", text)
     assert " in place of 40, 40, 8 and 2.\n\n```text\nprinted\n```" in text
+    assert re.search(r"## First use\n\n### F\n\n(.*\n)+An environment", text)
+    assert "```text\n1 s\n```" in text
+    again = peers.replaced(text, "### T\n", ["## ", "### "], ["### T", "", "anew", ""])
+    assert "printed" not in again
+    assert "### T\n\nanew\n\n## First use\n" in again
+    again = peers.replaced(text, "| policy |", ["## "], ["a table", ""])
+    assert "`UCB(delta=1)`.\n\na table\n\n## Bounds" in again
     assert f"CVXPY {version('cvxpy')}, Clarabel {version('clarabel')} and HiGHS " in text
 
 
