@@ -16,7 +16,12 @@ from ossb.experiments.results import Results
 from ossb.experiments.run import run
 from ossb.experiments.statistics import LEGENDS, Comparison
 from ossb.figures.canvas import paper_style
-from ossb.figures.experiment import draw_experiment, draw_regrets, draw_summary
+from ossb.figures.experiment import (
+    draw_contexts,
+    draw_experiment,
+    draw_regrets,
+    draw_summary,
+)
 from ossb.report import page
 from ossb.structures import bound
 
@@ -216,3 +221,25 @@ def test_arms_behind_an_oracle(tmp_path):
     results = Results(tmp_path)
     assert draw_experiment(results, tmp_path / "sets.png")
     assert np.isfinite(results.constants["combinatorial"])
+
+
+def test_regret_of_each_context_is_drawn(tmp_path):
+    arms = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.2]]
+    contexts = [{"name": "phone", "arms": arms}, {"name": "desk", "arms": [[0.5, 1.0], [0.2, -1]]}]
+    linear = {"structure": "linear", "phi": [1.0, 0.0]}
+    both = [
+        {"group": "two", **linear, "contexts": contexts},
+        {"group": "one", **linear, "arms": arms},
+    ]
+    run(experiment(instances=both, policies=["greedy", "lin-ucb"]), tmp_path, compiled=False)
+    results = Results(tmp_path)
+    with paper_style():
+        figure = draw_contexts(results)
+        two, one = figure.axes
+        rows = results.trials.filter(results.trials["instance"] == 0)
+        for line, policy in zip(two.lines, results.policies, strict=True):
+            found = rows.filter(rows["policy"] == policy)["regret"].to_list()
+            assert sum(line.get_ydata()) == pytest.approx(np.array(found)[:, -1].mean())
+        assert [text.get_text() for text in two.get_xticklabels()] == ["phone", "desk"]
+        assert [text.get_text() for text in one.texts] == ["one context"]
+    assert "e-contexts.png" in {path.name for path in draw_experiment(results, tmp_path / "e.png")}

@@ -80,6 +80,20 @@ def test_who_comes_is_the_same_for_every_policy():
     assert both["greedy"].plays[:3].sum() == both["lin-ucb"].plays[:3].sum()
 
 
+def test_regret_is_told_apart_by_context():
+    found = played(LINEAR, ["greedy", "lin-ucb"])
+    for label, rows in found.by_context().items():
+        assert [row.context for row in rows] == ["a", "b"]
+        assert sum(row.regret for row in rows) == pytest.approx(found[label].regret.mean())
+        assert sum(row.rounds for row in rows) == pytest.approx(300)
+    assert found.to_dict()["policies"][0]["contexts"][1]["context"] == "b"
+    assert [line.split()[0] for line in found.context_table().splitlines()] == ["context", "a", "b"]
+    alone = played(LINEAR.alone(0), "greedy")
+    assert alone.by_context() == {}
+    assert alone.context_table() == ""
+    assert "contexts" not in alone.to_dict()["policies"][0]
+
+
 def test_observations_may_come_late():
     found = played(LINEAR, "lin-ucb", batch=5, delay=11)["lin-ucb"]
     assert found.plays.sum() == pytest.approx(300)

@@ -99,5 +99,7 @@ def simulate(
         typer.echo(encoder.dumps(result.to_dict(), indent=2, allow_nan=False))
     else:
         typer.echo(result.table())
+        if apart := result.context_table():
+            typer.echo(f"\nmean regret by context\n{apart}")
     if plot is not None:
         typer.echo(f"wrote {plot}", err=json)

@@ -9,6 +9,7 @@ import numpy as np
 from ossb.experiments.overall import is_comparison
 from ossb.experiments.results import Curves, Results
 from ossb.experiments.statistics import LEGENDS, band
+from ossb.figures.by_context import draw_by_context, has_contexts
 from ossb.figures.canvas import check_format, colour, line_style, new_figure, paper_style, save
 from ossb.figures.ends import draw_answers, draw_shares, draw_stops
 from ossb.figures.plays import draw_plays
@@ -31,6 +32,8 @@ def draw_experiment(results: Results, path: Path, kind: str = "confidence") -> l
         "-plays": draw_all_plays,
         "-phases": draw_phases,
     }
+    if has_contexts(results):
+        pictures["-contexts"] = draw_contexts
     if is_comparison(results):
         pictures["-profile"] = draw_profile
     if results.experiment.until:
@@ -175,6 +178,18 @@ def draw_all_plays(results: Results, kind: str) -> Any:
     several = len(results.experiment.instances) > len(results.groups)
     whose = "\nof each group's first instance" if several else ""
     axes[0][0].set_ylabel(f"plays at the horizon{whose}")
+    _legend(figure, axes[0])
+    return figure
+
+
+def draw_contexts(results: Results, kind: str = "") -> Any:
+    """Mean regret at the horizon in each context, first instance of each group."""
+    figure, axes = _panels(results, 1, 2.8)
+    for axis, group in zip(axes[0], results.groups, strict=False):
+        draw_by_context(axis, results, group)
+    several = len(results.experiment.instances) > len(results.groups)
+    whose = ",\nof each group's first instance" if several else ""
+    axes[0][0].set_ylabel(f"regret at the horizon{whose}")
     _legend(figure, axes[0])
     return figure
 

@@ -14,8 +14,7 @@ MOST_ARMS = 24
 def draw_plays(axis: Any, results: Results, group: str) -> None:
     """Mean plays of each arm at the horizon and c(x, θ) ln T, first instance of a group."""
     experiment = results.experiment
-    number = next(i for i, one in enumerate(experiment.instances) if one.group == group)
-    instance: Any = experiment.instances[number].instance
+    number, instance = first_instance(results, group)
     found = results.bounds[number]
     support = found.support if isinstance(found, Bound) else []
     needed = sorted(support, key=lambda item: -item[1])
@@ -47,6 +46,13 @@ def draw_plays(axis: Any, results: Results, group: str) -> None:
     for text in axis.get_xticklabels():
         text.set_parse_math(False)
     axis.spines[["top", "right"]].set_visible(False)
+
+
+def first_instance(results: Results, group: str) -> tuple[int, Any]:
+    """The first instance of a group, and its number."""
+    every = results.experiment.instances
+    number = next(i for i, one in enumerate(every) if one.group == group)
+    return number, every[number].instance
 
 
 def mean_plays(instance: Any, rows: Any) -> dict[tuple[int, ...], float]:

@@ -9,6 +9,7 @@ import numpy as np
 from ossb.families.bernoulli import bernoulli_kl
 from ossb.graves_lai.answers import BEST, Answer
 from ossb.graves_lai.bound import Bound
+from ossb.simulation.by_context import MOST_SHOWN, InContext, by_context, is_told_apart
 from ossb.tally import PHASES
 from ossb.words import hint, rounded, spread
 
@@ -154,6 +155,7 @@ class SimulationResult:
     def to_dict(self) -> dict[str, Any]:
         arms = [_plain(self.instance.arm_at(x)) for x in range(self.instance.n_arms or 0)]
         value = None if self.bound is None else self.bound.value
+        found = self.by_context()
         return {
             "horizon": self.horizon,
             "trials": self.trials,
@@ -164,8 +166,37 @@ class SimulationResult:
                 "at_horizon": None if value is None else value * float(np.log(self.horizon)),
             },
             **({} if self.limit is None else self.limit.to_dict()),
-            "policies": [result.to_dict(arms) for result in self.policies],
+            "policies": [
+                result.to_dict(arms)
+                | ({"contexts": [one._asdict() for one in found[result.label]]} if found else {})
+                for result in self.policies
+            ],
         }
+
+    def by_context(self) -> dict[str, list[InContext]]:
+        """For each policy the rounds and the regret of each context; empty where there is one."""
+        if not is_told_apart(self.instance):
+            return {}
+        return {r.label: by_context(self.instance, r.plays) for r in self.policies}
+
+    def context_table(self) -> str:
+        """Mean regret at the horizon by context, as text; empty where there is one."""
+        found = self.by_context()
+        if not found:
+            return ""
+        names = [one.context for one in next(iter(found.values()))][:MOST_SHOWN]
+        width = max(len("context"), *map(len, names))
+        heads = "".join(f"  {label:>{max(10, len(label))}}" for label in found)
+        lines = [f"{'context':{width}}{heads}"]
+        for z, name in enumerate(names):
+            cells = (
+                f"  {rounded(some[z].regret):>{max(10, len(label))}}"
+                for label, some in found.items()
+            )
+            lines.append(f"{name:{width}}" + "".join(cells))
+        if self.instance.layout.n_contexts > MOST_SHOWN:
+            lines.append(f"and {self.instance.layout.n_contexts - MOST_SHOWN} more")
+        return "\n".join(lines)
 
     def table(self) -> str:
         """The regrets at the horizon, best first, as text."""
