@@ -14,7 +14,7 @@ from ossb.campaigns.brought import is_brought, number_of, read_rows, rows_in, wr
 from ossb.campaigns.course import Course, Mark
 from ossb.campaigns.events import Event
 from ossb.campaigns.evidence import offer_of
-from ossb.campaigns.history import Decided
+from ossb.campaigns.history import Decided, decided
 from ossb.campaigns.player import Player, player_of
 from ossb.campaigns.state import State
 from ossb.campaigns.working import change_of, live_memory
@@ -225,6 +225,31 @@ def features_of(state: State, features: Any, others: Mapping[str, Any]) -> np.nd
     rows = read_rows(features, state.instance)
     refuse_rows(str(state.definition["policy"]["name"]), state.instance)
     return rows
+
+
+def answered(state: State, key: str, n: int) -> list[Decided]:
+    """What was answered to a key before."""
+    first, count = state.keys[key]
+    if count != n:
+        raise InputError("n", f"be {count}, as for this key before", n)
+    return decided(state, first, count)
+
+
+def refuse_other_ask(
+    state: State,
+    again: Sequence[Decided],
+    rows: np.ndarray | None,
+    context: Any,
+    available: Available | None,
+    event: Callable[[int], Event],
+) -> None:
+    """Refuse to answer a key again to an ask for something else than it was answered before."""
+    refuse_other_rows(state, again, rows, event)
+    if rows is None:
+        place = context_of(state, context)
+        refuse_other_context(state, again, place)
+        if available is not None:
+            refuse_others(state, again, available, place)
 
 
 def refuse_other_rows(

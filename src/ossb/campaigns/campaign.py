@@ -18,14 +18,13 @@ from ossb.campaigns.ask import (
     Available,
     Players,
     Undone,
+    answered,
     choose_brought,
     chooser,
     context_of,
     features_of,
     left_out_of,
-    refuse_other_context,
-    refuse_other_rows,
-    refuse_others,
+    refuse_other_ask,
 )
 from ossb.campaigns.brought import Features
 from ossb.campaigns.calls import CampaignCalls
@@ -244,16 +243,8 @@ class Campaign(Changes):
             others = {"context": context, "available": available}
             rows = features_of(state, features, others)
             if key is not None and key in state.keys:
-                first, count = state.keys[key]
-                if count != n:
-                    raise InputError("n", f"be {count}, as for this key before", n)
-                again = decided(state, first, count)
-                refuse_other_rows(state, again, rows, self._journal.event)
-                if rows is None:
-                    place = context_of(state, context)
-                    refuse_other_context(state, again, place)
-                    if available is not None:
-                        refuse_others(state, again, available, place)
+                again = answered(state, key, n)
+                refuse_other_ask(state, again, rows, context, available, self._journal.event)
                 return again, self._journal.newest
             if rows is None:  # what is wrong in itself is said of closed campaigns too
                 place = context_of(state, context)
