@@ -5,12 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from ossb.errors import CertificationError
+from ossb.errors import CertificationError, InputError
 from ossb.structures.base import bound
 from ossb.structures.classical import Classical
 from ossb.structures.combinatorial import Combinatorial
+from ossb.structures.finite import Finite
+from ossb.structures.linear import Linear
 from ossb.structures.lipschitz import Lipschitz
 from ossb.structures.polytope import Polytope
+from ossb.structures.unimodal import Unimodal
 from ossb.structures.union import Union
 
 
@@ -133,3 +136,32 @@ def test_neighbours_of_very_different_distances(size, seed, goal):
     assert answer.lower <= right * (1 + 1e-12)
     assert answer.upper >= right * (1 - 1e-12)
     assert answer.value == pytest.approx(right, rel=1e-6)
+
+
+FAR = -1e20  # a reward beside which others are level to doubles
+
+
+@pytest.mark.parametrize(
+    ("instance", "value"),
+    [
+        (Classical(theta=[0.4, 0.0, FAR]), 5.0),
+        (Classical(theta=[3e-5, 2e-5, 1e21], observation="poisson", goal="minimize"), 4.638361727),
+        (Unimodal(theta=[FAR, 0.0, 0.4]), 5.0),
+        (Lipschitz(theta=[FAR, 0.0, 0.4], points=[0, 1, 2], lipschitz_constant=-2 * FAR), 5.0),
+        (Finite(theta=[0.4, 0.0, FAR], parameters=[[0.4, 0.0, FAR], [0.4, 1.0, FAR]]), 0.8),
+        (Linear(arms=np.eye(3), phi=[0.4, 0.0, FAR]), 5.0),
+        (Combinatorial(arms=np.eye(3), phi=[0.4, 0.0, FAR], feedback="semi_bandit"), 5.0),
+        (Combinatorial(arms=np.eye(3), phi=[0.4, 0.0, FAR], feedback="bandit"), 5.0),
+        (Polytope(theta=[0.4, 0.0, FAR], A=[], b=[]), 5.0),
+    ],
+)
+def test_the_rewards_of_others_make_no_tie(instance, value):
+    answer = bound(instance)
+    assert answer.value == pytest.approx(value, rel=1e-6)
+    assert answer.verify().valid
+
+
+def test_what_rounding_may_have_made_of_a_tie_is_one():
+    third = Linear(arms=[[0.1, 0.2], [0.3, 0.0], [-1.0, 0.0]], phi=[1.0, 1.0])
+    with pytest.raises(InputError, match="arms 0 and 1 are both best"):
+        bound(third)

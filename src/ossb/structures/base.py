@@ -24,12 +24,12 @@ from ossb.graves_lai.answers import BEST, Answer, read_answer
 from ossb.graves_lai.bound import Bound, Bounded, problem_of
 from ossb.graves_lai.cost import Cost, read_cost
 from ossb.graves_lai.proof import FEASIBLE, Arm, Ball, ProofError, judge, prove
+from ossb.numerics.ties import tied
 from ossb.structures.roster import Roster
 
 __all__ = ["Arm", "Bound", "Instance", "Structure", "bound", "clear_best", "refuse_twins"]
 
 ALL_COST = "be samples, a positive number, or a price for each arm"
-TIE = 1e-13  # rewards closer than this, relative to the largest, are two best arms
 LARGE = 2_000_000  # numbers in a list of arms beyond which an answer is checked on request only
 UNCHECKED = 1e-12  # share by which the sides of such an answer are moved out
 
@@ -412,11 +412,13 @@ def refuse_twins(instance: Instance, arms: np.ndarray, leader: int) -> None:
             )
 
 
-def clear_best(instance: Instance, rewards: np.ndarray) -> int:
-    """Index of the best of the listed arms; two best arms are refused by name."""
+def clear_best(instance: Instance, rewards: np.ndarray, terms: np.ndarray | None = None) -> int:
+    """Index of the best of the listed arms; two best arms are refused by name.
+
+    ``terms`` are those of ``terms_of``, where rewards are sums.
+    """
     best = int(np.argmax(rewards))
-    scale = float(np.abs(rewards).max(initial=0.0))
-    ties = np.flatnonzero(rewards >= rewards[best] - TIE * scale)
+    ties = tied(rewards, terms)
     if ties.size > 1:
         first, second = (instance.arm_name(int(arm)) for arm in ties[:2])
         raise InputError(

@@ -16,7 +16,8 @@ from ossb.graves_lai.semi_bandit.multiplier import best_multipliers
 from ossb.graves_lai.semi_bandit.solution import gaps_to, item_weights, movable
 from ossb.graves_lai.semi_bandit.solve import solve
 from ossb.graves_lai.semi_bandit.units import Units, units_of
-from ossb.structures.base import TIE, Bound, clear_best, refuse_twins
+from ossb.numerics.ties import TIE, terms_of
+from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.priced_items import PricedItems, family_of
 from ossb.structures.priced_linear import PricedLinear
 
@@ -73,7 +74,7 @@ class _Listed:
         if not np.isfinite(self.rewards).all():
             raise InputError("phi", "give every arm a finite mean")
         refuse_twins(instance, arms, int(np.argmax(self.rewards)))
-        self.best = clear_best(instance, self.rewards)
+        self.best = clear_best(instance, self.rewards, terms_of(arms, means))
         self.gaps = gaps_to(arms, means, self.best)
         self.others = np.arange(len(arms)) != self.best
 

@@ -19,7 +19,8 @@ from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.duels import cheapest_opponent, pair_position
 from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
 from ossb.models.dueling import DuelingModel
-from ossb.structures.base import TIE, Bound, Instance
+from ossb.numerics.ties import TIE
+from ossb.structures.base import Bound, Instance
 from ossb.structures.offers import DUELS, MODEL
 from ossb.structures.priced_lists import PricedDuels
 from ossb.structures.roster import Keys

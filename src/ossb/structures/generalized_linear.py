@@ -23,6 +23,7 @@ from ossb.graves_lai.linear import solution as linear
 from ossb.graves_lai.linear.gaps import exact_gaps
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.glm import GlmModel, glm_model
+from ossb.numerics.ties import terms_of
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.lengths import check_lengths
 from ossb.structures.listed import ListedArms
@@ -187,7 +188,7 @@ class GeneralizedLinear(FeatureRoster, ListedArms):
         signed = self.sign * self.index
         leader = int(np.argmax(signed))
         refuse_twins(self, self.arms, leader)
-        return clear_best(self, signed)
+        return clear_best(self, signed, terms_of(self.arms, self.phi))
 
     @cached_property
     def margins(self) -> np.ndarray:

@@ -27,6 +27,7 @@ from ossb.graves_lai.linear.gaps import exact_gaps
 from ossb.graves_lai.linear.many import answer_many
 from ossb.graves_lai.proof import Alternative, Arm, Ball, Support
 from ossb.models.linear import LinearModel, linear_model
+from ossb.numerics.ties import terms_of
 from ossb.structures.answered_linear import AnsweredLinear
 from ossb.structures.base import Bound, clear_best, refuse_twins
 from ossb.structures.lengths import check_lengths
@@ -132,7 +133,7 @@ class Linear(FeatureRoster, ListedArms):
     def best(self) -> int:
         leader = int(np.argmax(self.rewards))
         refuse_twins(self, self.arms, leader)
-        return clear_best(self, self.rewards)
+        return clear_best(self, self.rewards, terms_of(self.arms, self.phi))
 
     def priced(self, cost: Cost) -> PricedLinear:
         return PricedLinear(self, cost, self.arms, self.phi, self.gaps)

@@ -27,6 +27,7 @@ from ossb.graves_lai.proof import Alternative, Arm, Ball, ProofError, Support
 from ossb.models.general import GeneralModel
 from ossb.models.pieces import pieces_of, showing_all
 from ossb.models.piecewise import PiecewiseModel
+from ossb.numerics.ties import terms_of
 from ossb.structures.base import Bound, Instance, clear_best
 
 POLICY_GAP = 1e-4  # to which policies have the program solved where they hold nothing
@@ -126,7 +127,8 @@ class Piecewise(Instance):
 
     @cached_property
     def best(self) -> int:
-        return clear_best(self, self.brings)
+        terms = terms_of(self.polytopes[self.home].rewards, self.theta)
+        return clear_best(self, self.brings, terms)
 
     @cached_property
     def own_gaps(self) -> np.ndarray | None:

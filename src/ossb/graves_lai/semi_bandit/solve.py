@@ -13,11 +13,11 @@ from ossb.graves_lai.semi_bandit.gaussian_items import GaussianItems
 from ossb.graves_lai.semi_bandit.item_family import EDGE, ItemFamily
 from ossb.graves_lai.semi_bandit.solution import SemiBanditSolution, gaps_to
 from ossb.graves_lai.semi_bandit.units import units_of
+from ossb.numerics.ties import terms_of, tied
 
 SHARE = 0.5  # of the gap asked for, to which the barrier goes
 SHARES = (1e-4, 1e-6, 1e-8, 0.0)  # of the cost, below which rates are left out if the bound allows
 MOSTLY = 0.9  # of the gap asked for, which that may use
-TIE = 1e-13
 ROUNDING = 1e-15
 LEAST, MOST = 1e-280, 1e280  # units of rates and costs that leave room for rates and costs
 
@@ -113,8 +113,7 @@ def check_arms(arms: np.ndarray, phi: np.ndarray) -> None:
     if phi.shape != (arms.shape[1],) or not np.isfinite(phi).all():
         raise InputError("phi", f"hold {arms.shape[1]} finite numbers", phi)
     rewards = arms @ phi
-    scale = np.abs(rewards).max()
-    if np.count_nonzero(rewards >= rewards.max() - TIE * scale) > 1:
+    if tied(rewards, terms_of(arms, phi)).size > 1:
         raise InputError("phi", "have one best arm")
 
 
