@@ -215,6 +215,12 @@ def test_the_command_line_says_that_greedy_suffices(tmp_path, monkeypatch, capsy
     assert found["best_arm"] == [[0, 0], [1, 0]]
 
 
+def test_features_of_another_width_are_named():
+    contexts = [{"features": [1.0, 0.0]}, {"features": [1.0]}]
+    with pytest.raises(InputError, match=r"`contexts\[1\].features` must hold 2 numbers, got 1"):
+        Linear(arms=[[1.0], [2.0]], interaction="product", contexts=contexts)
+
+
 def test_shared_arms_by_an_interaction():
     arms, phi = [[1.0, 0.0], [0.3, 0.8]], np.array([0.2, 0.5, -0.4, 1.0])
     product = Linear(

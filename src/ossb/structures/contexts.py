@@ -124,8 +124,11 @@ def read_contexts(value: Any, arms: Any, interaction: Any, names: Sequence[str])
     blocks: list[np.ndarray] = []
     numbers: list[int] = []
     called: list[str] = []
+    width: int | None = None
     for z, entry in enumerate(entries):
-        rows, which = _rows(entry, z, len(entries), shared, interaction)
+        rows, which = _rows(entry, z, len(entries), shared, interaction, width)
+        if width is None and interaction == "product":
+            width = len(entry["features"])
         if blocks and rows.shape[1] != blocks[0].shape[1]:
             must = f"have as many features as those of contexts[0], {blocks[0].shape[1]}"
             raise InputError(f"contexts[{z}].arms", must, int(rows.shape[1]))
@@ -180,9 +183,20 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rows(
-    entry: dict[str, Any], z: int, count: int, shared: np.ndarray | None, interaction: str | None
+    entry: dict[str, Any],
+    z: int,
+    count: int,
+    shared: np.ndarray | None,
+    interaction: str | None,
+    width: int | None,
 ) -> tuple[np.ndarray, list[int]]:
-    """The rows of one context, and the numbers of their arms."""
+    """The rows of one context, and the numbers of their arms.
+
+    Parameters
+    ----------
+    width
+        How many features the first context has, of its own.
+    """
     where = f"contexts[{z}]"
     if "arms" in entry:
         for key in ("features", "available"):
@@ -204,8 +218,8 @@ def _rows(
         raise InputError(f"{where}.features", must)
     rows = shared[numbers]
     if interaction == "product":
-        own = read.vector(entry["features"], f"{where}.features")
-        return np.array([np.kron(own, row) for row in rows]), numbers
+        own = read.vector(entry["features"], f"{where}.features", width)
+        return (own[None, :, None] * rows[:, None, :]).reshape(len(rows), -1), numbers
     if interaction == "effects":
         width = rows.shape[1]
         wide = np.zeros((len(rows), width * (1 + count)))

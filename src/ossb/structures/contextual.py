@@ -72,11 +72,13 @@ class InContext(ListedArms):
         rows: np.ndarray = self.arms  # type: ignore[attr-defined]
         for key in ("arms", "interaction"):
             keys.pop(key, None)
-        keys["contexts"] = []
-        for z, name in enumerate(self.layout.names):
-            here = [row for row in kept if row in self.layout.rows(z)]
-            weight = float(self.layout.weights[z])
-            keys["contexts"].append({"name": name, "weight": weight, "arms": rows[here]})
+        blocks = np.split(np.array(kept), np.searchsorted(kept, self.layout.starts[1:-1]))
+        keys["contexts"] = [
+            {"name": name, "weight": weight, "arms": rows[here]}
+            for name, weight, here in zip(
+                self.layout.names, self.layout.weights.tolist(), blocks, strict=True
+            )
+        ]
 
     @cached_property
     def _alone(self) -> list[Any]:
