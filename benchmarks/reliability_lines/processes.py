@@ -1,9 +1,12 @@
 """Processes that are killed, and a network that loses and repeats."""
 
+import os
 import subprocess
+import sys
 import time
 
 import service_faults
+from ossb.client import Client
 from reliability_lines import Line, exactly_once, no_postgresql, on_postgresql
 from service_process import SCRIPT, Server, free_port
 
@@ -63,6 +66,40 @@ def second_server(folder, counts):
     return held, f"exit codes {sorted(codes)} within {slowest:.2f} s; a command beside it is served"
 
 
+def busy(folder, counts):
+    """Kills and refusals while as many processes as there are cores do nothing but compute."""
+    storage = f"sqlite:///{folder / 'campaigns.db'}"
+    others = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())
+    ]
+    server = Server(storage, folder / "log")
+    refusal = recovery = 0.0
+    codes = set()
+    try:
+        server.start()
+        service_faults.create(server.url)
+        with Client(server.url) as client:
+            for _ in range(counts["kills"]):
+                started = time.monotonic()
+                command = [SCRIPT, "serve", "--storage", storage, "--port", str(free_port())]
+                codes.add(subprocess.run(command, capture_output=True, check=False).returncode)
+                refusal = max(refusal, time.monotonic() - started)
+                server.kill()
+                started = time.monotonic()
+                server.start()
+                client.ask(service_faults.NAME)
+                recovery = max(recovery, time.monotonic() - started)
+    finally:
+        server.stop()
+        for other in others:
+            other.kill()
+            other.wait()
+    return codes == {4} and refusal < 1 and recovery < 3, (
+        f"{len(others)} processes beside: exit codes {sorted(codes)} within {refusal:.2f} s; "
+        f"first answer within {recovery:.2f} s of the start"
+    )
+
+
 LINES = [
     Line(
         "kill-servers",
@@ -109,5 +146,13 @@ LINES = [
         "exit code 4 within a second; commands talk to the first",
         {"tries": 10},
         second_server,
+    ),
+    Line(
+        "busy",
+        "the same, and kill −9, {kills} times on a machine all of whose cores are busy",
+        "a second server refused within a second; an ask answered within 3 s of a start",
+        {"kills": 20},
+        busy,
+        least=2,
     ),
 ]

@@ -130,10 +130,9 @@ class Service:
     def close(self) -> None:
         """Let the threads and the store go; what is still worked on then is answered to nobody."""
         self.stopping = True
-        self._reading.shutdown(PARTING)
-        self._threads.shutdown(PARTING)
-        self.aside.shutdown(PARTING)
-        self._later.shutdown(PARTING)
+        until = time.monotonic() + PARTING  # for all together
+        for threads in (self._threads, self._reading, self.aside, self._later):
+            threads.shutdown(max(until - time.monotonic(), 0.0))
         self.registry.storage.close()
 
     async def problems(self, request: Request) -> list[str]:
