@@ -83,9 +83,15 @@ def steps(rounds, repeats):
     """Our step and river's, in turns."""
     from river import bandit, proba
 
+    def thompson():
+        return bandit.ThompsonSampling(reward_obj=proba.Beta(), seed=0)
+
+    # river has none of the last two: theirs is the policy that their users would leave
     theirs = {
         "ucb1": lambda: bandit.UCB(delta=1, seed=0),
-        "thompson": lambda: bandit.ThompsonSampling(reward_obj=proba.Beta(), seed=0),
+        "thompson": thompson,
+        "hgl": thompson,
+        "kl-ucb": thompson,
     }
     for name, build in theirs.items():
         plays = stepping(name, False), stepping(name, True), pulling(build)

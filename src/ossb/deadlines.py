@@ -25,6 +25,7 @@ CROWD = 3  # of those behind it in line, for whom it lets others go as if they w
 _local = threading.local()
 _limits: dict[int, "Limit"] = {}  # by thread
 _long: set[int] = set()  # threads whose work has turned out to be long
+_begun = 0  # works so far: a hint whether others come
 _stops: dict[int, list["Stop"]] = {}  # by thread
 _watch = threading.Lock()
 _watched = False
@@ -50,10 +51,13 @@ class Stop(NamedTuple):
 @contextmanager
 def wanted(until: float, abandoned: Callable[[], bool]) -> Iterator[None]:
     """What this thread does is wanted until a moment of the monotonic clock, or until abandoned."""
+    global _begun
     if not _watched:
         _begin_to_watch()
     before, thread = getattr(_local, "limit", None), threading.get_ident()
     if before is None:
+        _begun += 1
+        _local.others = _begun
         begun = time.monotonic()
         _local.quantum = time.thread_time() + LONG  # of work: who waits for a lock does none
         _local.look = begun + LONG
@@ -95,8 +99,10 @@ def breathe() -> None:
         return
     if time.monotonic() > _local.look and time.thread_time() > _local.quantum:
         _long.add(threading.get_ident())
-        # together they leave half of the time to the others, however many they are
-        time.sleep(WORK * (2 * (len(_long) + behind) - 1))
+        if behind or len(_limits) > len(_long) or _begun > _local.others:  # else all are as long
+            # together they leave half of the time to the others, however many they are
+            time.sleep(WORK * (2 * (len(_long) + behind) - 1))
+        _local.others = _begun
         _local.quantum = time.thread_time() + WORK
         _local.look = time.monotonic() + WORK  # sooner it cannot have worked for as long
 

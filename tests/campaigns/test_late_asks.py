@@ -120,6 +120,10 @@ def test_long_work_lets_others_go_first_only_where_there_are_some(monkeypatch):
             deadlines.breathe()
             deadlines._long.add(-1)
             now[0] += 1.0
+            deadlines.breathe()  # the other is as long as this one
+            assert len(rests) == 1
+            now[0] += 1.0
+            deadlines._begun += 1  # but somebody else was there
             deadlines.breathe()
         finally:
             deadlines._limits.pop(-1)
