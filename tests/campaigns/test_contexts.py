@@ -11,7 +11,8 @@ from ossb.errors import InputError
 from ossb.structures.linear import Linear
 
 TWO = Linear(contexts=EXAMPLE["contexts"], sigma=0.5)
-POLICIES = ["hgl", "linear-thompson", "lin-ucb", "oful", "glm-ucb", "greedy", "top-two", "ossb"]
+POLICIES = ["hgl", "ossb", "solid", "glm-ucb", "greedy", "lin-ucb", "oful", "top-two"]
+POLICIES += ["linear-thompson"]
 
 
 @pytest.fixture

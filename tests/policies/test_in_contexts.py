@@ -183,3 +183,56 @@ def test_what_ossb_does_not_do_in_contexts_is_named(keys, message):
         policy("ossb", CONTEXTS["linear"], **keys)
     with pytest.raises(InputError, match="ossb-paper is not for arms in contexts"):
         policy("ossb-paper", CONTEXTS["linear"])
+
+
+def test_a_step_of_solid_weighs_contexts_by_how_often_they_came():
+    instance = CONTEXTS["by products"]
+    rows, layout, sigma = np.asarray(instance.arms), instance.layout, instance.sigma
+    record, rng = policy("solid", instance, norm=0.7), np.random.default_rng(3)
+    tally, memory = told(instance, 30, rng), record.start()
+    memory.scores[:] = rng.normal(size=len(rows))
+    blocks = [layout.rows(z) for z in range(3)]
+    for block in blocks:
+        weights = np.exp(memory.scores[block])
+        memory.shares[block] = weights / weights.sum()
+    memory.plan[0] = 0.4
+    record.choose(blocks[1].start, blocks[1].stop, tally, memory, np.random.default_rng(0))
+    ridge = np.eye(rows.shape[1]) + (rows * tally.counts[:, None]).T @ rows
+    theta = np.linalg.solve(ridge, rows.T @ (tally.counts * tally.means))
+    # the same step, written down anew from the shares before it
+    again = record.start()
+    state = np.random.default_rng(3)
+    told(instance, 30, state)
+    scores = state.normal(size=len(rows))
+    often = np.array([tally.plays[block].sum() + 1.0 for block in blocks])
+    often /= often.sum()
+    mass = np.zeros(len(rows))
+    for share, block in zip(often, blocks, strict=True):
+        weights = np.exp(scores[block])
+        mass[block] = share * weights / weights.sum()
+    design = (rows * mass[:, None]).T @ rows
+    design += 1e-9 * np.trace(design) / len(theta) * np.eye(len(theta))
+    nearest, moved = math.inf, None
+    for block in blocks:
+        leader = block[int(np.argmax(rows[block] @ theta))]
+        for x in set(block) - {leader}:
+            u, gap = rows[x] - rows[leader], (rows[leader] - rows[x]) @ theta
+            image = np.linalg.solve(design, u)
+            if gap**2 / (u @ image) < nearest:
+                nearest, moved = gap**2 / (u @ image), gap / (u @ image) * image
+    t, d = tally.clock[0] + 1.0, len(theta)
+    explored = math.log(tally.phases[2] + 1.0)
+    level = 2.0 * (1.0 + 1.0 / math.log(t)) * 2.0 * explored + d * math.log(d * math.log(t))
+    bonus = (
+        sigma
+        * math.sqrt(level)
+        * np.sqrt(np.einsum("ij,ji->i", rows, np.linalg.solve(ridge, rows.T)))
+    )
+    evidence = 0.5 * (rows @ moved) ** 2 / sigma**2
+    evidence += 2.0 * 0.7 * record.length / sigma**2 * bonus
+    slope = rows @ theta + bonus + 0.4 * evidence
+    spare = mass @ evidence - 1.0 / again.plan[1]
+    for share, block in zip(often, blocks, strict=True):
+        weights = np.exp(scores[block] + 0.5 * share * slope[block])
+        assert memory.shares[block] == pytest.approx(weights / weights.sum(), rel=1e-6)
+    assert memory.plan[0] == pytest.approx(min(max(0.4 - 0.1 * spare, 0.0), 10.0), rel=1e-6)

@@ -69,10 +69,10 @@ def test_rounds_are_those_of_a_literal_transcription(instance, z, seed, schedule
 
 def test_arms_are_drawn_with_their_shares():
     shares, rng = np.array([0.0, 0.3, 0.0, 0.7, 0.0]), np.random.default_rng(0)
-    drawn = np.bincount([pick(shares, rng.random()) for _ in range(4000)], minlength=5) / 4000
+    drawn = np.bincount([pick(shares, 0, 5, rng.random()) for _ in range(4000)], minlength=5) / 4000
     assert drawn == pytest.approx(shares, abs=4 * 0.5 / math.sqrt(4000))
     assert (drawn[[0, 2, 4]] == 0).all()
-    assert pick(shares, 1 - 1e-17) == 3  # rounding leaves nobody without an arm
+    assert pick(shares, 0, 5, 1 - 1e-17) == 3  # rounding leaves nobody without an arm
 
 
 def test_what_it_fits():

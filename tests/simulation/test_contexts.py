@@ -25,7 +25,7 @@ def played(instance, names, *, compiled=False, rounds=300, **more):
 
 def test_the_policies_in_contexts():
     expected = {"linear-thompson", "glm-ucb", "oful", "lin-ucb", "top-two", "greedy"}
-    assert expected | {"hgl", "ossb"} <= set(IN_CONTEXTS)
+    assert expected | {"hgl", "ossb", "solid"} <= set(IN_CONTEXTS)
     linked = [name for name, kind in POLICIES.items() if not refusal(kind, CONTEXTS["logistic"])]
     assert {"hgl", "ossb", "glm-ucb", "greedy"} <= set(linked)
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ossb.kernels import kernel
+from ossb.models.within import leader_within
 from ossb.numerics.dense import cholesky, inverse_of_factored
 
 SINGULAR = 1e-9  # ridge of a design, relative to its mean eigenvalue
@@ -31,30 +32,36 @@ def new_rivals(features: np.ndarray) -> Rivals:
 
 
 @kernel
-def face_rivals(
-    features: np.ndarray, rewards: np.ndarray, leader: int, inverse: np.ndarray, rivals: Rivals
+def face_within(
+    features: np.ndarray,
+    rewards: np.ndarray,
+    leader: int,
+    low: int,
+    high: int,
+    inverse: np.ndarray,
+    rivals: Rivals,
 ) -> int:
-    """Fill ``rivals``, given V⁻¹; returns the nearest one, −1 where there is none.
+    """Fill ``rivals`` of some arms, given V⁻¹; returns the nearest one, −1 where there is none.
 
     Arm by arm in the innermost loops, which is what vector instructions need.
     """
-    d, n = features.shape
+    d = features.shape[0]
     distances, scales = rivals.distances, rivals.scales
-    for z in range(n):
+    for z in range(low, high):
         distances[z] = 0.0
     for i in range(d):
         direction = rivals.directions[i]
-        for z in range(n):
+        for z in range(low, high):
             direction[z] = 0.0
         for l in range(d):  # noqa: E741
             weight, base = inverse[i, l], features[l, leader]
-            for z in range(n):
+            for z in range(low, high):
                 direction[z] += weight * (features[l, z] - base)
         base = features[i, leader]
-        for z in range(n):
+        for z in range(low, high):
             distances[z] += direction[z] * (features[i, z] - base)
     nearest, least = -1, math.inf
-    for z in range(n):
+    for z in range(low, high):
         gap, square = rewards[leader] - rewards[z], distances[z]
         distances[z], scales[z] = math.inf, 0.0
         if square > 0.0:
@@ -64,8 +71,35 @@ def face_rivals(
                 nearest, least = z, distances[z]
     for i in range(d):
         direction = rivals.directions[i]
-        for z in range(n):
+        for z in range(low, high):
             direction[z] *= scales[z]
+    return nearest
+
+
+@kernel
+def face_rivals(
+    features: np.ndarray, rewards: np.ndarray, leader: int, inverse: np.ndarray, rivals: Rivals
+) -> int:
+    """The same of all arms."""
+    return face_within(features, rewards, leader, 0, features.shape[1], inverse, rivals)
+
+
+@kernel
+def face_each(
+    features: np.ndarray,
+    rewards: np.ndarray,
+    starts: np.ndarray,
+    inverse: np.ndarray,
+    rivals: Rivals,
+) -> int:
+    """The same where arms have the leader of their own block; the nearest rival of all."""
+    nearest = -1
+    for z in range(starts.shape[0] - 1):
+        low, high = starts[z], starts[z + 1]
+        leader = leader_within(rewards, low, high)
+        found = face_within(features, rewards, leader, low, high, inverse, rivals)
+        if found >= 0 and (nearest < 0 or rivals.distances[found] < rivals.distances[nearest]):
+            nearest = found
     return nearest
 
 
@@ -74,6 +108,14 @@ def answer_design(
     features: np.ndarray, weights: np.ndarray, rewards: np.ndarray, leader: int, rivals: Rivals
 ) -> int:
     """Face the rivals with V = Σ w(x) x xᵀ, up to a tiny ridge; returns the nearest one."""
+    if not invert_design(features, weights, rivals):
+        return -1
+    return face_rivals(features, rewards, leader, rivals.designs[2], rivals)
+
+
+@kernel
+def invert_design(features: np.ndarray, weights: np.ndarray, rivals: Rivals) -> bool:
+    """V⁻¹ of V = Σ w(x) x xᵀ, up to a tiny ridge, in the third of the designs."""
     d = features.shape[0]
     gram, scratch, inverse = rivals.designs[0], rivals.designs[1], rivals.designs[2]
     trace = 0.0
@@ -90,9 +132,9 @@ def answer_design(
     for i in range(d):
         gram[i, i] += SINGULAR * trace / d
     if not trace > 0.0 or not cholesky(gram, d):
-        return -1
+        return False
     inverse_of_factored(gram, d, scratch, inverse)
-    return face_rivals(features, rewards, leader, inverse, rivals)
+    return True
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""SOLID, a primal-dual policy for linear arms (Tirinzoni et al., 2020), without contexts.
+"""SOLID, a primal-dual policy for linear arms, in contexts too (Tirinzoni et al., 2020).
 
 The Graves–Lai program as a Lagrangian: shares ω of the plays maximise the reward Σ ω(x) ⟨θ, x⟩
 subject to inf Σ ω(x) d(x) ≥ 1/z over the parameters that change the best arm, with
@@ -16,6 +16,10 @@ The k-th phase has p_k = z_k e^{2k} rounds of exploration, with z_k = z e^k.
 is better at short horizons, but its regret can keep a slope above the bound's, as Kirschner et al.
 (2021) report: the optimistic terms satisfy the constraint by themselves for very long.
 
+In contexts ω is shares in each of them, sums over arms are over contexts too, each weighed by how
+often it has come, and θ' changes the best arm of some context.  The step is along q so weighed,
+which is the slope in ω.
+
 What could not be established, the paper's text not being at hand: its β and γ, taken here as the
 bound of Lattimore and Szepesvári (2017) with δ = 1/t and δ = 1/S², S the rounds of exploration; the
 factor 2BL/σ²; and its own values for experiments, which are the defaults of a public
@@ -26,7 +30,7 @@ the units of features, and on the level of rewards.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -35,6 +39,7 @@ from ossb.errors import InputError
 from ossb.fields import choice
 from ossb.kernels import kernel
 from ossb.models.least_squares import INVERSE, TOLD
+from ossb.models.within import leader_within
 from ossb.policies.base import Kind
 from ossb.policies.linear_arms import (
     Regression,
@@ -45,14 +50,13 @@ from ossb.policies.linear_arms import (
 )
 from ossb.policies.linear_rivals import (
     Rivals,
-    answer_design,
     confidence_level,
     difference_along,
-    face_rivals,
+    face_each,
+    invert_design,
     new_rivals,
 )
-from ossb.records import Floats, record
-from ossb.structures.base import Instance
+from ossb.records import Floats, Ints, record
 from ossb.structures.offers import FEATURES
 from ossb.tally import EXPLOIT, EXPLORE, Decision, Tally
 
@@ -72,25 +76,25 @@ class SolidMemory(NamedTuple):
 
 
 @kernel
-def exponentiate(scores: np.ndarray, out: np.ndarray) -> None:
-    """Write the shares ∝ exp(score), and shift the scores so that the largest is 0."""
+def exponentiate(scores: np.ndarray, low: int, high: int, out: np.ndarray) -> None:
+    """Write the shares ∝ exp(score) of some arms, and shift the scores: the largest is 0."""
     top = -math.inf
-    for x in range(scores.shape[0]):
+    for x in range(low, high):
         top = max(top, scores[x])
     total = 0.0
-    for x in range(scores.shape[0]):
+    for x in range(low, high):
         scores[x] -= top
         out[x] = math.exp(scores[x])
         total += out[x]
-    for x in range(scores.shape[0]):
+    for x in range(low, high):
         out[x] /= total
 
 
 @kernel
-def pick(shares: np.ndarray, draw: float) -> int:
-    """The arm of a uniform draw from [0, 1)."""
-    last = 0
-    for x in range(shares.shape[0]):
+def pick(shares: np.ndarray, low: int, high: int, draw: float) -> int:
+    """The arm, of some, of a uniform draw from [0, 1)."""
+    last = low
+    for x in range(low, high):
         if shares[x] > 0.0:
             last = x
             draw -= shares[x]
@@ -107,6 +111,8 @@ class Solid(NamedTuple):
     ----------
     features
         The arms, as columns.
+    starts
+        Arms ``starts[z]``, …, ``starts[z + 1]`` − 1 are those of context z.
     sigma
         Standard deviation of the noise.
     length
@@ -122,6 +128,7 @@ class Solid(NamedTuple):
     """
 
     features: Floats
+    starts: Ints
     sigma: float
     length: float
     norm: float
@@ -138,46 +145,56 @@ class Solid(NamedTuple):
             raise InputError("c", "be non-negative", self.c)
 
     def start(self) -> SolidMemory:
-        n = self.features.shape[1]
+        n, sizes = self.features.shape[1], np.diff(self.starts)
         return SolidMemory(
             new_regression(self.features),
             new_rivals(self.features),
             np.zeros(n),
-            np.full(n, 1.0 / n),
+            np.repeat(1.0 / sizes, sizes),
             np.zeros(n),
             np.array([0.0, self.first_scale, self.first_scale, 0.0, 0.0]),
         )
 
     def select(self, tally: Tally, memory: SolidMemory, rng: Generator) -> Decision:
+        return self.choose(0, self.features.shape[1], tally, memory, rng)
+
+    def choose(
+        self, low: int, high: int, tally: Tally, memory: SolidMemory, rng: Generator
+    ) -> Decision:
+        """Decide among the arms low, …, high − 1 of a context."""
         regression, rivals = memory.regression, memory.rivals
         t, d = tally.clock[0] + 1.0, self.features.shape[0]
-        leader = regress_on(self.features, tally, regression)
+        regress_on(self.features, tally, regression)
+        leader = leader_within(regression.rewards, low, high)
         inverse = regression.squares.square[TOLD, INVERSE]
-        nearest = face_rivals(self.features, regression.rewards, leader, inverse, rivals)
+        nearest = face_each(self.features, regression.rewards, self.starts, inverse, rivals)
         draw = rng.random()
         enough = self.sigma * self.sigma * confidence_level(math.log(t), t, d, self.c)
         if nearest < 0 or rivals.distances[nearest] > enough:
             return Decision(leader, EXPLOIT)
-        arm = pick(memory.shares, draw)
+        arm = pick(memory.shares, low, high, draw)
         rounds = tally.phases[EXPLORE] + 1.0
         radius = self.sigma * math.sqrt(confidence_level(2.0 * math.log(rounds), t, d, self.c))
-        self.take_step(leader, radius, memory)
+        self.take_step(radius, tally, memory)
         return Decision(arm, EXPLORE)
 
-    def take_step(self, leader: int, radius: float, memory: SolidMemory) -> None:
+    def take_step(self, radius: float, tally: Tally, memory: SolidMemory) -> None:
         """One step of ω and λ, and the count of the phases."""
         regression, plan, shares = memory.regression, memory.plan, memory.shares
-        rival = answer_design(self.features, shares, regression.rewards, leader, memory.rivals)
+        rival = self.answer(tally, memory)
         if rival >= 0:
             spare = -1.0 / plan[SCALE]
-            variance = self.sigma * self.sigma
-            for x in range(shares.shape[0]):
-                bonus = radius * math.sqrt(regression.widths[x])
-                change = difference_along(self.features, x, rival, memory.rivals)
-                evidence = 0.5 * change * change / variance
-                evidence += 2.0 * self.norm * self.length / variance * bonus
-                spare += shares[x] * evidence
-                memory.slopes[x] = regression.rewards[x] + bonus + plan[MULTIPLIER] * evidence
+            variance, total = self.sigma * self.sigma, self.came_in_all(tally)
+            for z in range(self.starts.shape[0] - 1):
+                often = self.came(z, tally) / total
+                for x in range(self.starts[z], self.starts[z + 1]):
+                    bonus = radius * math.sqrt(regression.widths[x])
+                    change = difference_along(self.features, x, rival, memory.rivals)
+                    evidence = 0.5 * change * change / variance
+                    evidence += 2.0 * self.norm * self.length / variance * bonus
+                    spare += often * shares[x] * evidence
+                    worth = regression.rewards[x] + bonus + plan[MULTIPLIER] * evidence
+                    memory.slopes[x] = often * worth
             share_step, multiplier_step = STEP_SHARES, STEP_MULTIPLIER
             if not self.tuned:
                 share_step = 1.0 / math.sqrt(plan[LENGTH])
@@ -196,14 +213,44 @@ class Solid(NamedTuple):
                 plan[MULTIPLIER] = 0.0
                 for x in range(shares.shape[0]):
                     memory.scores[x] = 0.0
-        exponentiate(memory.scores, shares)
+        for z in range(self.starts.shape[0] - 1):
+            exponentiate(memory.scores, self.starts[z], self.starts[z + 1], shares)
+
+    def answer(self, tally: Tally, memory: SolidMemory) -> int:
+        """The parameter that answers ω, as the rival that it makes best; −1 where there is none."""
+        weights, total = memory.slopes, self.came_in_all(tally)  # slopes are free until the step
+        for z in range(self.starts.shape[0] - 1):
+            often = self.came(z, tally) / total
+            for x in range(self.starts[z], self.starts[z + 1]):
+                weights[x] = often * memory.shares[x]
+        if not invert_design(self.features, weights, memory.rivals):
+            return -1
+        rewards, inverse = memory.regression.rewards, memory.rivals.designs[2]
+        return face_each(self.features, rewards, self.starts, inverse, memory.rivals)
+
+    def came(self, z: int, tally: Tally) -> float:
+        """In how many rounds a context came, and once more."""
+        rounds = 1.0
+        for x in range(self.starts[z], self.starts[z + 1]):
+            rounds += tally.plays[x]
+        return rounds
+
+    def came_in_all(self, tally: Tally) -> float:
+        """The same of all contexts together."""
+        rounds = 0.0
+        for z in range(self.starts.shape[0] - 1):
+            rounds += self.came(z, tally)
+        return rounds
 
 
-def build(instance: Instance, z: float, norm: float, c: float, schedule: str) -> Solid:
+def build(instance: Any, z: float, norm: float, c: float, schedule: str) -> Solid:
     tuned = choice(schedule, "schedule", ("experiments", "theory")) == "experiments"
     features = features_of(instance)
     length = float(np.sqrt((features * features).sum(axis=0).max()))
-    return Solid(features, instance.sigma, length, norm, z, c, tuned)
+    starts = np.array([0, features.shape[1]])
+    if instance.has_contexts:
+        starts = instance.layout.starts.astype(np.int64)
+    return Solid(features, starts, instance.sigma, length, norm, z, c, tuned)
 
 
 SOLID = Kind(
@@ -214,6 +261,7 @@ SOLID = Kind(
     reference="Tirinzoni, Pirotta, Restelli and Lazaric (2020)",
     fits=shows_one_value,
     remembers=True,
+    in_contexts=True,
     breaks={
         "units": "step sizes and norm, the bound on the length of the parameter, have units",
         "level": "the ridge draws rewards to 0",
