@@ -1,6 +1,7 @@
 """Running the service: limits on callers, a graceful end."""
 
 import asyncio
+import gc
 import ipaddress
 import logging
 import resource
@@ -160,6 +161,7 @@ def serve(
             if announce is not None:
                 announce(_own_url(host, port))
             service.warm()
+            gc.freeze()  # what is loaded stays: all would wait while it is looked through
             logs.say(logging.INFO, "serving", url=_own_url(host, port))
             server = Server(config, service)
             server.run([listening])
