@@ -313,7 +313,7 @@ def test_a_component_whose_mean_may_only_be_zero(observation):
     bound = instance.solve(1e-4)
     assert bound.value == pytest.approx(5.607486 if observation == "poisson" else 2.59593, rel=1e-4)
     for name in ("hgl", "ossb"):
-        simulate(instance, [name], 60, 3, seed=0, workers=1)
+        simulate(instance, [name], 60, 3, seed=0, workers=1, compiled=False)
     model, tally = instance.model(), told([0.0, 0.5, 0.6], [20, 20, 20])
     memory = model.start()
     model.project(tally, memory)

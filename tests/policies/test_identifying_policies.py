@@ -163,7 +163,10 @@ OTHERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("label", OTHERS)
+@pytest.mark.parametrize(
+    "label",
+    [pytest.param(one, marks=pytest.mark.sampled(of=2, by=n)) for n, one in enumerate(OTHERS)],
+)
 def test_they_end_about_as_soon_as_top_two(label):
     result = simulate(from_dict(OTHERS[label]), ["top-two", *NAMES], 20_000, 60, 1, until=0.05)
     mean = {one.policy: one.stops.rounds.mean() for one in result.policies}

@@ -81,7 +81,7 @@ def regret(instance, kind, **timing):
     return found.curves[:, -1].mean(), (found.curves[:, -1] - middle).mean()
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(of=10)
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_what_is_told_late_is_used(name, kind):
     """The second half costs no more than all of a run in which every answer comes at once.

@@ -16,10 +16,18 @@ INSTANCES = {
 }
 
 
+PLAYED = [
+    *(("ossb-paper", name) for name in INSTANCES),
+    *(("ossb", name) for name in INSTANCES if name != "polytope"),  # interpreted, and slow
+]
+
+
 @pytest.mark.parametrize(
     ("policy", "name"),
-    [("ossb-paper", name) for name in INSTANCES]
-    + [("ossb", name) for name in INSTANCES if name != "polytope"],  # interpreted, and slow
+    [
+        pytest.param(*case, marks=pytest.mark.sampled(of=3, by=number))
+        for number, case in enumerate(PLAYED)
+    ],
 )
 def test_a_small_kappa_agrees_with_none(name, policy):
     horizon, trials = (20, 3) if name == "polytope" else (1000, 60)
