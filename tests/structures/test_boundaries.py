@@ -127,10 +127,23 @@ def test_neighbours_of_very_different_distances(size, seed, goal):
     points = np.sort(rng.uniform(0, 1, size))
     phase = rng.uniform(0, 6)
     theta = 0.5 + 0.4 * np.sin(2 * points + phase) * rng.uniform(0.3, 1)
-    steps = np.diff(np.eye(size), axis=0)
+    agrees_with_lipschitz(points, theta, 1.0, goal)
+
+
+def test_walls_so_close_that_programs_take_a_hundred_steps():
+    rng = np.random.default_rng([40, 1, 77])
+    points = np.sort(rng.uniform(0, 1, 40))
+    pace, phase = rng.uniform(1, 4), rng.uniform(0, 3)
+    theta = 0.5 + rng.uniform(0.2, 0.4) * np.sin(pace * points + phase)
+    steepest = np.abs(np.diff(theta) / np.diff(points)).max()
+    agrees_with_lipschitz(points, theta, 1.05 * steepest, "minimize")
+
+
+def agrees_with_lipschitz(points, theta, limit, goal):
+    """The polytope of neighbours has the value that the structure has."""
     keys = {"theta": theta, "observation": "bernoulli", "goal": goal}
-    right = bound(Lipschitz(points=points, lipschitz_constant=1.0, **keys)).value
-    room = np.diff(points)
+    right = bound(Lipschitz(points=points, lipschitz_constant=limit, **keys)).value
+    steps, room = np.diff(np.eye(theta.size), axis=0), limit * np.diff(points)
     instance = Polytope(A=np.concatenate([steps, -steps]), b=np.concatenate([room, room]), **keys)
     answer = bound(instance)
     assert answer.lower <= right * (1 + 1e-12)

@@ -22,6 +22,7 @@ from ossb.graves_lai.generic.newton import factor_system, solve_system
 from ossb.kernels import kernel, separate_kernel
 
 _STEPS = 60
+_PATIENCE = 150  # steps of a program that begins again for a proof
 _CAREFUL = 25  # steps after which a program that is not done goes on with care
 _CENTRAL = 0.3  # of the mean gap, that a careful step leaves at least
 _SHORT = 0.7  # how far towards the nearest wall a careful step goes
@@ -202,8 +203,8 @@ def solve_one(
     m = p.slack.shape[0]
     first = begin(kind, precision, p)
     greatest, most = first, value_of(kind, precision, p)
-    held, step = False, 0
-    while step < _STEPS and halt[0] == 0:
+    held, step, steps = False, 0, _STEPS
+    while step < steps and halt[0] == 0:
         gap = gap_of(p)
         # half of slope times change is the value where f is quadratic; near the ends it may be
         # any number of times that, which the value at the start is not
@@ -219,6 +220,7 @@ def solve_one(
         spent = patient and step == _STEPS - 1
         if not held and (jammed or spent):
             held, step = True, 0
+            steps = _PATIENCE if patient else _STEPS
             greatest = begin(kind, precision, p)
             continue
         # further down the barrier's terms would drown the curvature of f
