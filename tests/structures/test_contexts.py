@@ -213,6 +213,16 @@ def test_the_command_line_says_that_greedy_suffices(tmp_path, monkeypatch, capsy
     found = json.loads(run.out)
     assert found["greedy_suffices"] is True
     assert found["best_arm"] == [[0, 0], [1, 0]]
+    assert run("bound", file, "--context", "phone") == 0
+    assert "C(θ) = 8," in run.out
+    assert run("bound", file, "--context", "desk", "--cost", "samples", "--json") == 0
+    alone = bound(Linear(**EXAMPLE).alone(1), cost="samples")
+    assert json.loads(run.out)["value"] == pytest.approx(alone.value)
+    assert run("bound", file, "--context", "tv") == 2
+    assert "`context` must be one of phone, desk" in run.err
+    file.write_text('structure = "linear"\nphi = [1, 0]\narms = [[1, 0], [0, 1]]\n')
+    assert run("bound", file, "--context", "0") == 2
+    assert "the instance has none" in run.err
 
 
 def test_features_of_another_width_are_named():

@@ -32,6 +32,10 @@ def bound(
         float | None,
         typer.Option(metavar="LEVEL", help="Ask for the arms whose means exceed LEVEL."),
     ] = None,
+    context: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of this context or segment by itself."),
+    ] = None,
     certificate: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the proof of both sides to a file.")
     ] = None,
@@ -58,6 +62,8 @@ def bound(
         check_format(plot)
     instances: Any
     instances, is_list = load(instance)
+    if context is not None:
+        instances = [_alone(one, context) for one in instances]
     counted, answer = _cost(cost), answer_of(top, above)
     if is_list:
         bounds = solve_all(instances, gap, counted, answer)
@@ -82,6 +88,15 @@ def bound(
     for file in (certificate, plot):
         if file is not None:
             typer.echo(f"wrote {file}", err=json)
+
+
+def _alone(instance: Any, context: str) -> Any:
+    """One of the contexts of an instance."""
+    from ossb.errors import InputError
+
+    if not instance.has_contexts:
+        raise InputError("context", "be left out: the instance has none", context)
+    return instance.alone(context)
 
 
 def _cost(text: str) -> Any:
