@@ -62,6 +62,23 @@ def test_ask_tell_show(campaign):
     assert "arm " in campaign.out
 
 
+def test_ask_from_a_context_among_some_by_name(campaign, tmp_path):
+    file = tmp_path / "two.toml"
+    file.write_text(
+        'structure = "linear"\nsigma = 1.0\narms = [[1, 0], [0, 1], [1, 1]]\n'
+        'arm_names = ["news", "sport", "weather"]\n'
+        '[[contexts]]\nname = "phone"\n[[contexts]]\nname = "desk"\navailable = [0, 2]\n'
+    )
+    assert campaign("create", "front", file) == 0
+    command = ("ask", "front", "--context", "desk", "--available")
+    assert campaign(*command, "weather", "--json") == 0
+    assert json.loads(campaign.out)["decisions"][0]["arm"] == [1, 2]
+    assert campaign(*command, "0", "--json") == 0
+    assert json.loads(campaign.out)["decisions"][0]["arm"] == [1, 0]
+    assert campaign(*command, "sport") == 2
+    assert "`available[0]` must be the number or the name of an arm of context desk" in campaign.err
+
+
 @pytest.mark.parametrize("depth", [21, 970, 3000])
 def test_what_is_nested_too_deeply(campaign, depth):
     campaign("ask", "first", "--json")

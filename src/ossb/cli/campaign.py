@@ -150,7 +150,10 @@ def ask(
     ] = None,
     available: Annotated[
         str | None,
-        typer.Option(help="Arms (items, where arms are made of them) to choose from: 0,2,3."),
+        typer.Option(
+            help="Arms (items, where arms are made of them) to choose from: 0,2,3; with --context "
+            "by names too."
+        ),
     ] = None,
     context: Annotated[
         str | None, typer.Option(help="Who asks, by name or number, where there are contexts.")
@@ -169,7 +172,7 @@ def ask(
     given = (
         ("lease", lease),
         ("key", key),
-        ("available", _numbers(available)),
+        ("available", _numbers(available) if context is None else _named(available)),
         ("context", context),
         ("features", _json(features, "features")),
     )
@@ -444,6 +447,11 @@ def _numbers(text: str | None) -> list[int] | None:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise InputError("available", "be numbers of arms, such as 0,2,3", text) from None
+
+
+def _named(text: str | None) -> list[str] | None:
+    """Arms of a context as they are written, by numbers or names: ``0,sport``."""
+    return None if text is None else text.split(",")
 
 
 def _policy(text: str) -> dict[str, Any]:
