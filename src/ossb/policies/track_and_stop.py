@@ -184,7 +184,6 @@ TRACK_AND_STOP = Kind(
     remembers=True,
     mixed=("cost",),
     breaks={
-        "relabelling": NEAREST,
         "units (polytope)": NEAREST,
         "units (union)": NEAREST,
     },
