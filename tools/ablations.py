@@ -72,6 +72,12 @@ ABLATIONS = {
         "FAR_AHEAD",
         1.0,
     ),
+    "young items": Ablation(
+        "items seen a few times are not known well, and have no prior",
+        ("sets",),
+        "ossb.models.item_gain",
+        "PRIOR",
+    ),
     "gap floor": Ablation(
         "a duel of two items that have hardly met the leader is not free",
         ("duels", "duels, cyclic"),

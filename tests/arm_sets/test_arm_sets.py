@@ -241,3 +241,45 @@ def test_spanning_trees_are_listed_without_trying_subsets() -> None:
     trees = list(SpanningTrees(48, edges).arms())
     assert len(trees) == len(set(trees)) == 3**6
     assert trees == sorted(trees)
+
+
+def many_sets(seed):
+    rng = np.random.default_rng(seed)
+    pairs = [pair for pair in itertools.combinations(range(8), 2) if rng.random() < 0.6]
+    crossed = [pair for pair in itertools.product(range(4), range(6)) if rng.random() < 0.7]
+    square = [pair for pair in itertools.product(range(5), range(5)) if rng.random() < 0.7]
+    for make in (
+        lambda: MSets(6, 1 + seed % 6),
+        lambda: Paths(grid(4), 0, 15),
+        lambda: Paths(pairs, 0, 7),
+        lambda: SpanningTrees(8, pairs),
+        lambda: Matchings(4, 6, crossed),
+        lambda: Matchings(5, 5, square),
+    ):
+        with contextlib.suppress(InputError):  # not connected, no path, no matching
+            yield make()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rivals_are_those_that_the_oracle_finds_item_by_item(seed):
+    for arm_set in many_sets(seed):
+        weights = np.random.default_rng(seed).normal(size=arm_set.n_items)
+        best = arm_set.maximize(weights)
+        rivals = arm_set.rivals(weights, best)
+        stretches = itertools.pairwise(rivals.starts.tolist())
+        found = [frozenset(rivals.items[a:b].tolist()) for a, b in stretches]
+        expected = set()
+        for item in range(arm_set.n_items):
+            flip = arm_set.maximize_without if item in best else arm_set.maximize_with
+            other = flip(weights, item)
+            expected |= {frozenset(set(best) ^ set(other))} if other is not None else set()
+        assert len(found) == len(set(found))
+        assert set(found) == expected
+
+
+@each_set
+def test_rivals_of_level_arms_are_arms(arm_set):
+    best = arm_set.maximize(np.zeros(arm_set.n_items))
+    rivals = arm_set.rivals(np.zeros(arm_set.n_items), best)
+    for a, b in itertools.pairwise(rivals.starts.tolist()):
+        assert arm_set.contains(tuple(sorted(set(best) ^ set(rivals.items[a:b].tolist()))))

@@ -10,7 +10,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.stats import norm
 
 EXPLOIT, ESTIMATE, EXPLORE = 0, 1, 2
@@ -367,43 +366,26 @@ def most_new_items(instance, tally):
     return int(np.argmax((arms[:, fresh] > 0).sum(axis=1)))
 
 
-def doubts_of_counts(arms, tally, b, j, gap, weights):
-    """v_i/N_i that make z² / 2 the likelihood ratio, shared as this is; None where it is 0 or ∞.
-
-    With N_i (1 − m_i/λ_i) the same τ on all items that would have to rise, −τ on the others.
-    """
-    rises, falls = arms[j] & ~arms[b], arms[b] & ~arms[j]
-    n, m = tally.counts.astype(float), tally.means
-    if not (n[rises | falls].all() and gap > 0 and rises.any() and falls.any()):
-        return None
-    most, n = n[rises].min(), np.maximum(n, 1)
-
-    def point(tau):
-        return np.where(rises, m / np.maximum(1 - tau / n, 1e-300), m / (1 + tau / n))
-
-    def lacks(tau):
-        return point(tau)[falls].sum() - point(tau)[rises].sum()
-
-    zero = rises & (m == 0) & (n == most)
-    if zero.any() and lacks(most * (1 - 1e-12)) > 0:  # these rise by what the others leave
-        at = point(most * (1 - 1e-12))
-        at[zero] = lacks(most * (1 - 1e-12)) / zero.sum()
-    else:
-        at = point(brentq(lacks, 0.0, most * (1 - 1e-12), xtol=1e-14, rtol=1e-14))
-    each = np.array([poisson(p, q) for p, q in zip(m.tolist(), at.tolist(), strict=True)])
-    parts = np.where(rises | falls, n * each, 0.0)
-    if parts.sum() <= 1e-9:
-        return None
-    return gap**2 / 2 * parts / parts.sum() ** 2 * n / weights
+def doubts_midway(instance, apart, side, gap, doubts, means, weights):
+    """v_i/N_i of the items that tell two sets apart, v_i half way to where these meet."""
+    _, variance = family_of(instance)
+    low, high = (sorted((0.0, instance.sign)) if instance.observation == "bernoulli" else
+                 sorted((0.0, instance.sign * math.inf)) if instance.observation == "poisson" else
+                 (-math.inf, math.inf))  # fmt: skip
+    own = doubts.copy()
+    for _ in range(3):
+        half = np.clip(means + side * gap * own / own[apart].sum() / 2, low, high)
+        own = np.array([variance(m) for m in half]) / weights
+    return own
 
 
 def weigh_items(instance, tally):
     """For each item, the best set with its membership changed."""
     arms, (_, variance) = np.asarray(instance.arms) > 0, family_of(instance)
     means, weights = with_prior(instance, tally)
-    doubts = np.array([variance(m) for m in means]) / weights
+    variances = np.array([variance(m) for m in means])
     if instance.observation == "poisson":
-        doubts = (means + 0.5 / np.maximum(tally.counts, 1)) / weights
+        variances += 0.5 / np.maximum(tally.counts, 1)
     rewards = np.array([sum(means[arm].tolist()) for arm in arms])
     b = int(np.argmax(rewards))
     rivals = set()
@@ -412,15 +394,15 @@ def weigh_items(instance, tally):
         rivals |= {max(other, key=lambda x: rewards[x])} if other else set()
     alternatives = []
     for j in rivals:
-        own = doubts
-        if instance.observation == "poisson":
-            own = doubts_of_counts(arms, tally, b, j, rewards[b] - rewards[j], weights)
-            own = doubts if own is None else own
-        square = float(own[arms[j] != arms[b]].sum())
-        z = (rewards[b] - rewards[j]) / math.sqrt(square)
+        apart, gap = arms[j] != arms[b], rewards[b] - rewards[j]
+        side = arms[j].astype(float) - arms[b]
+        own = doubts_midway(instance, apart, side, gap, variances / weights, means, weights)
+        square, total = own[apart].sum(), (own * weights)[apart].sum()
+        q = 1.0 if instance.observation == "bernoulli" else total / (total + 4 * square)
+        z = gap / math.sqrt(square / q)
         if z <= 37:
-            each = np.where(arms[j] != arms[b], own / (1 + weights), 0.0) / square
-            alternatives.append(Alternative(z, math.sqrt(square), arms @ each))
+            each = np.where(apart, own / (1 + weights), 0.0) / square
+            alternatives.append(Alternative(z, math.sqrt(square), arms @ each / q))
     return look_of(b, rewards, 1.0, alternatives)
 
 

@@ -43,8 +43,7 @@ def literal_imed(instance, horizon, seed):
             arm = min(
                 range(instance.n_arms),
                 key=lambda x: (
-                    world.n[x] * instance.family.kl(world.means[x], top) + math.log(world.n[x]),
-                    -world.means[x],  # ties, which the paper leaves open, go to the larger mean
+                    world.n[x] * instance.family.kl(world.means[x], top) + math.log(world.n[x])
                 ),
             )
         world.play(arm)

@@ -42,7 +42,7 @@ CASES = {
         arms=SETS, phi=[0.5, 0.2, 0.9, 0.4], feedback="semi_bandit", observation="poisson"
     ),
 }
-USUAL = {"classical": (1, 100), "linear": (1, 10), "dueling": (2, 0), "combinatorial": (2, 100)}
+USUAL = {"classical": (1, 100), "linear": (1, 10), "dueling": (2, 0), "combinatorial": (2, 30)}
 RNG = np.random.default_rng(0)  # the rule draws nothing
 PLAIN = ["gaussian", "bernoulli", "linear", "duels", "items"]
 

@@ -5,11 +5,23 @@ the arms, except ``arms`` on sets small enough to print.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 Items = tuple[int, ...]
+
+
+class Rivals(NamedTuple):
+    """Arms near a best one, each by the items that tell the two apart."""
+
+    starts: np.ndarray  # int64 (number + 1,): where the items of each begin
+    items: np.ndarray  # int64
+
+
+def in_pairs(pairs: np.ndarray) -> Rivals:
+    """Rivals that differ from the best arm by two items each."""
+    return Rivals(np.arange(0, pairs.size + 1, 2), np.ascontiguousarray(pairs.ravel()))
 
 
 class ArmSet(Protocol):
@@ -31,6 +43,10 @@ class ArmSet(Protocol):
 
     def maximize_without(self, weights: np.ndarray, item: int) -> Items | None:
         """An arm of largest total weight among those that lack an item; None if none does."""
+        ...
+
+    def rivals(self, weights: np.ndarray, best: Items) -> Rivals:
+        """For each item, the best arm with its membership changed; each arm once."""
         ...
 
     def contains(self, items: Items) -> bool:

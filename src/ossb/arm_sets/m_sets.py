@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ossb import fields as read
-from ossb.arm_sets.base import Items, best_with_another_item
+from ossb.arm_sets.base import Items, Rivals, best_with_another_item, in_pairs
 from ossb.errors import InputError
 
 
@@ -41,6 +41,17 @@ class MSets:
 
     def runner_up(self, weights: np.ndarray, best: Items) -> Items | None:
         return best_with_another_item(self, weights, best)
+
+    def rivals(self, weights: np.ndarray, best: Items) -> Rivals:
+        """The worst item inside goes for each outside, the best outside comes for each inside."""
+        order = np.argsort(-weights, kind="stable")
+        is_inside = np.isin(order, best)
+        inside, outside = order[is_inside], order[~is_inside]
+        if not outside.size:
+            return in_pairs(outside)
+        worst, first = np.full_like(outside, inside[-1]), np.full_like(inside[:-1], outside[0])
+        pairs = [np.stack([worst, outside]), np.stack([inside[:-1], first])]
+        return in_pairs(np.concatenate(pairs, axis=1).T)
 
     def contains(self, items: Items) -> bool:
         distinct = set(items)

@@ -10,7 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from ossb import fields as read
-from ossb.arm_sets.base import Items, best_with_another_item
+from ossb.arm_sets.base import Items, Rivals, best_with_another_item
+from ossb.arm_sets.partners import find_ways, new_ways, write_changes
 from ossb.errors import InputError
 from ossb.numerics.assignment import heaviest
 
@@ -51,6 +52,9 @@ class Matchings:
             if self._edge_at[u, v] >= 0:
                 raise InputError(f"edges[{k}]", "differ from every other edge", [u, v])
             self._edge_at[u, v] = k
+        self._names = np.random.default_rng(0).integers(
+            2**62 // len(self.edges), size=len(self.edges)
+        )
         if self._assign(np.zeros(self.n_items)) is None:
             raise InputError("edges", "hold a matching that covers every left node")
 
@@ -87,10 +91,33 @@ class Matchings:
     def runner_up(self, weights: np.ndarray, best: Items) -> Items | None:
         return best_with_another_item(self, weights, best)
 
+    def rivals(self, weights: np.ndarray, best: Items) -> Rivals:
+        """The best matching with each edge outside.
+
+        One that lacks an edge inside has another one for its left node: so these are all.
+        """
+        value = np.full((self.n_left, self.n_right), -np.inf)
+        value[self.edges[:, 0], self.edges[:, 1]] = weights
+        ways = new_ways(self.n_left, self.n_right)
+        rows, taken = self.edges[list(best)].T
+        ways.columns[rows], ways.owner[taken] = taken, rows
+        find_ways.quick(value, ways)
+        outside = np.setdiff1d(np.arange(self.n_items), best)
+        lengths, sums = np.empty((2, outside.size), dtype=np.int64)
+        known = (self.edges, self._edge_at, ways)
+        nothing = np.empty(0, dtype=np.int64)
+        write_changes.quick(*known, outside, self._names, lengths, sums, nothing)
+        possible = np.flatnonzero(lengths)
+        each = possible[np.unique(sums[possible], return_index=True)[1]]
+        starts = np.concatenate([[0], np.cumsum(lengths[each])])
+        items = np.empty(starts[-1], dtype=np.int64)
+        write_changes.quick(*known, outside[each], self._names, starts, sums, items)
+        return Rivals(starts, items)
+
     def contains(self, items: Items) -> bool:
         if len(set(items)) != self.n_left or len(items) != self.n_left:
             return False
-        if not all(0 <= k < self.n_items for k in items):
+        if not 0 <= min(items) <= max(items) < self.n_items:
             return False
         left, right = self.edges[list(items)].T
         return len(set(left.tolist())) == len(set(right.tolist())) == self.n_left

@@ -6,7 +6,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ossb import fields as read
-from ossb.arm_sets.base import Items
+from ossb.arm_sets.base import Items, Rivals
+from ossb.arm_sets.detours import longest_from, longest_to, sum_up, write_apart
 from ossb.errors import InputError
 
 _NO_PATH = "no path has a finite weight: the weights are NaN or beyond the range of doubles"
@@ -58,7 +59,12 @@ class Paths:
         self._outgoing: list[list[int]] = [[] for _ in range(self.n_nodes)]
         for k, (u, _) in enumerate(self.edges.tolist()):
             self._outgoing[u].append(k)
-        self.order = self._topological_order()
+        self.order = np.array(self._topological_order(), dtype=np.int64)
+        self._starts = np.cumsum([0, *map(len, self._outgoing)])
+        self._out = np.array([k for out in self._outgoing for k in out], dtype=np.int64)
+        self._names = np.random.default_rng(0).integers(
+            2**62 // len(self.edges), size=len(self.edges)
+        )
         self._on_some_path = self._useful()
         if not self._on_some_path.any():
             raise InputError("target", f"be reachable from source, {self.source}", self.target)
@@ -96,30 +102,18 @@ class Paths:
         value = np.full(self.n_nodes, -np.inf)
         value[self.source] = 0.0
         last = np.full(self.n_nodes, -1)
-        heads, cost = self.edges[:, 1].tolist(), weights.tolist()
-        best = value.tolist()
-        for node in self.order:
-            here = best[node]
-            if here == -np.inf:
-                continue
-            for k in self._outgoing[node]:
-                if here + cost[k] > best[heads[k]]:
-                    best[heads[k]] = here + cost[k]
-                    last[heads[k]] = k
-        return np.array(best), last
+        cost = np.asarray(weights, dtype=np.float64)
+        longest_from.quick(self.order, self._starts, self._out, self.edges, cost, value, last)
+        return value, last
 
     def _longest_to_target(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Largest weight of a path from each node to the target, and its first edge."""
+        value = np.full(self.n_nodes, -np.inf)
+        value[self.target] = 0.0
         first = np.full(self.n_nodes, -1)
-        best = [-np.inf] * self.n_nodes
-        best[self.target] = 0.0
-        heads, cost = self.edges[:, 1].tolist(), weights.tolist()
-        for node in reversed(self.order):
-            for k in self._outgoing[node]:
-                if cost[k] + best[heads[k]] > best[node]:
-                    best[node] = cost[k] + best[heads[k]]
-                    first[node] = k
-        return np.array(best), first
+        cost = np.asarray(weights, dtype=np.float64)
+        longest_to.quick(self.order, self._starts, self._out, self.edges, cost, value, first)
+        return value, first
 
     def _walk_back(self, last: np.ndarray, node: int) -> list[int]:
         path = []
@@ -167,8 +161,36 @@ class Paths:
         item = int(np.argmax(value))
         return self.maximize_with(weights, item) if value[item] > -np.inf else None
 
+    def rivals(self, weights: np.ndarray, best: Items) -> Rivals:
+        """The best path through each edge outside.
+
+        A path that lacks an edge of the best one passes from the nodes up to the edge's tail, in
+        their order, to those after it by another edge, which is outside: so these are all.
+        """
+        _, last = self._longest_from_source(weights)
+        _, first = self._longest_to_target(weights)
+        inside = np.zeros(self.n_items, dtype=np.bool_)
+        inside[list(best)] = True
+        sums = np.empty((2, self.n_nodes), dtype=np.int64)
+        lengths = np.empty((2, 2, self.n_nodes), dtype=np.int64)
+        for way, step in enumerate((last, first)):
+            made = (sums[way], lengths[way])
+            sum_up.quick(self.order, self.edges, step, bool(way), inside, self._names, *made)
+        outside = np.flatnonzero(self._on_some_path & ~inside)
+        tail, head = self.edges[outside].T
+        _, each = np.unique(sums[0, tail] + self._names[outside] + sums[1, head], return_index=True)
+        chosen, tail, head = outside[each], tail[each], head[each]
+        more, kept = lengths[0][:, tail] + lengths[1][:, head]
+        starts = np.concatenate([[0], np.cumsum(more + 1 + len(best) - kept)])
+        items, seen = np.empty(starts[-1], dtype=np.int64), np.full(self.n_items, -1)
+        path = np.array(best)
+        write_apart.quick(chosen, self.edges, last, first, path, inside, seen, starts, items)
+        return Rivals(starts, items)
+
     def contains(self, items: Items) -> bool:
-        if len(set(items)) != len(items) or not all(0 <= k < self.n_items for k in items):
+        if not items or len(set(items)) != len(items):
+            return False
+        if not 0 <= min(items) <= max(items) < self.n_items:
             return False
         step = {int(self.edges[k, 0]): int(self.edges[k, 1]) for k in items}
         if len(step) != len(items):

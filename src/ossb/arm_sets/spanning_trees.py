@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from ossb import fields as read
-from ossb.arm_sets.base import Items, best_with_another_item
+from ossb.arm_sets.base import Items, Rivals, best_with_another_item, in_pairs
+from ossb.arm_sets.tree_swaps import grow_tree, root_tree, tree_swaps
 from ossb.errors import InputError
 
 
@@ -40,21 +41,10 @@ class SpanningTrees:
 
     def _tree(self, order: Sequence[int] | range) -> list[int]:
         """Kruskal: the first edges of an order that close no cycle."""
-        parent = list(range(self.n_nodes))
-
-        def root(node: int) -> int:
-            while parent[node] != node:
-                parent[node] = parent[parent[node]]
-                node = parent[node]
-            return node
-
-        tree = []
-        for edge in order:
-            u, v = root(int(self.edges[edge, 0])), root(int(self.edges[edge, 1]))
-            if u != v:
-                parent[u] = v
-                tree.append(int(edge))
-        return tree
+        parent, tree = np.empty((2, self.n_nodes), dtype=np.int64)
+        count = grow_tree.quick(np.array(order, dtype=np.int64), self.edges, parent, tree)
+        found: list[int] = tree[:count].tolist()
+        return found
 
     def maximize(self, weights: np.ndarray) -> Items:
         return tuple(sorted(self._tree(np.argsort(-weights, kind="stable").tolist())))
@@ -71,11 +61,24 @@ class SpanningTrees:
     def runner_up(self, weights: np.ndarray, best: Items) -> Items | None:
         return best_with_another_item(self, weights, best)
 
+    def rivals(self, weights: np.ndarray, best: Items) -> Rivals:
+        """Each edge outside goes in for the worst of its cycle, each inside out for the best."""
+        order = np.argsort(-weights, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        above, depth = np.empty((2, self.n_nodes), dtype=np.int64)
+        root_tree.quick(np.array(best), self.edges, above, depth)
+        weakest, heir = np.empty((2, order.size), dtype=np.int64)
+        tree_swaps.quick(order, rank, self.edges, above, depth, weakest, heir)
+        new, old = np.flatnonzero(weakest >= 0), np.flatnonzero(heir >= 0)
+        pairs = [np.stack([weakest[new], new]), np.stack([old, heir[old]])]
+        return in_pairs(np.unique(np.concatenate(pairs, axis=1), axis=1).T)
+
     def contains(self, items: Items) -> bool:
         distinct = sorted(set(items))
         if len(distinct) != len(items) or len(items) != self.n_nodes - 1:
             return False
-        if not all(0 <= e < self.n_items for e in distinct):
+        if not 0 <= min(distinct) <= max(distinct) < self.n_items:
             return False
         return len(self._tree(distinct)) == self.n_nodes - 1
 

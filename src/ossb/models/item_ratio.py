@@ -128,39 +128,3 @@ def item_ratio(
     value = proved_by(family, arms, leader, x, known, tally, slope)
     slopes[x] = slope if value > 0.0 else math.nan  # a tie but for rounding: it leads anywhere
     return max(value, 0.0)
-
-
-@kernel
-def count_shares(
-    family: Any,
-    arms: np.ndarray,
-    leader: int,
-    x: int,
-    ratio: float,
-    tally: Tally,
-    log_slope: float,
-    out: np.ndarray,
-) -> None:
-    """Which share of the ratio each item has, where observations are counts (Poisson).
-
-    With s the slope per observation, λ = m/(1 − s); where m = 0 any λ will do once s is 1, and
-    such items, those seen least often, have what the others leave.
-    """
-    slope, left, fewest, idle = math.exp(log_slope), 1.0, math.inf, 0
-    for i in range(arms.shape[1]):
-        if arms[x, i] != arms[leader, i]:
-            rises = family.sign * (arms[x, i] - arms[leader, i]) > 0.0  # as a count
-            steep = slope / tally.counts[i] if rises else -slope / tally.counts[i]
-            out[i] = 0.0
-            if tally.means[i] == 0.0:
-                if rises and tally.counts[i] < fewest:
-                    fewest, idle = float(tally.counts[i]), 0
-                idle += 1 if rises and tally.counts[i] == fewest else 0
-            elif steep < 1.0:
-                moved = tally.means[i] / (1.0 - steep)
-                out[i] = tally.counts[i] * family.kl(tally.means[i], moved) / ratio
-                left -= out[i]
-    for i in range(arms.shape[1]):
-        if family.sign * (arms[x, i] - arms[leader, i]) > 0.0:
-            if tally.means[i] == 0.0 and tally.counts[i] == fewest:
-                out[i] = max(left, 0.0) / idle

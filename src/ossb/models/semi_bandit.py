@@ -3,11 +3,10 @@
 Every item of the arm played is observed.  Alternatives are item-wise: for each item, the best
 arm with that item's membership changed (swaps of two items alone can lock, on paths for one).
 With r the estimated rewards and b the leader, z = (r_b − r_j) / s, s² = Σ v_i/N_i over the items
-that tell j from b, and a play lowers the expected improvement of j by ½ φ(z) v_i / (N_i² s) for
-each of these items it shows: what plays buy is additive over items.  Exact for Gaussian items;
-for others v_i is the variance at the estimated mean.  The likelihood ratio is exact for all; of
-counts, which have no prior, s is what makes z² / 2 the ratio, and v_i has half a count more
-(Jeffreys): an item that has shown none is not one that never will.
+that tell j from b (``item_gain.py``), and a play lowers the expected improvement of j by
+½ φ(z) v_i / (N_i² s) for each of these items it shows: what plays buy is additive over items.  Of
+counts, which have no prior, v_i has half a count more (Jeffreys): an item that has shown none is
+not one that never will.
 """
 
 import math
@@ -27,12 +26,11 @@ from ossb.graves_lai.semi_bandit.rates import start as start_program
 from ossb.kernels import kernel
 from ossb.models.base import SETTLED, WEAKEST
 from ossb.models.improvement import conclude
-from ossb.models.item_ratio import count_shares, item_ratio
-from ossb.models.normal import FAR, density, tail
+from ossb.models.item_gain import CHANCES, IMPROVEMENTS, LARGEST, add_rival, look_at_items
+from ossb.models.item_ratio import item_ratio
 from ossb.records import Flags, Floats, Ints, record
-from ossb.tally import Tally, fill_untold
+from ossb.tally import Tally
 
-LEVEL = 1e-9  # a likelihood ratio below this is that of arms that are level
 EDGE = 1e-6  # rates are asked for at item means at least this far from the ends of their space
 
 
@@ -47,10 +45,13 @@ class SemiBanditLook(NamedTuple):
     doubts: np.ndarray  # float64 (n_items,): v_i / N_i
     worth: np.ndarray  # float64 (n_items,): what one observation of each item buys
     rivals: np.ndarray  # bool (n_arms,): arms that are best with some item changed
-    inside: np.ndarray  # float64 (n_items,): the estimate, kept from the ends of the mean space
+    kept: np.ndarray  # float64 (n_items,): the estimate, kept from the ends of the mean space
     program: SemiBanditMemory
     slopes: np.ndarray  # float64 (2, n_arms): of the last likelihood ratios, see ``item_ratio``
-    agreed: np.ndarray  # float64 (n_items,): of counts, doubts that agree with such a ratio
+    spread: np.ndarray  # float64 (n_items,): doubts half way to where a rival meets the leader
+    inside: np.ndarray  # bool (n_items,): those of the leader
+    apart: np.ndarray  # int64 (n_items,): the items that tell a rival from the leader, first
+    sums: np.ndarray  # float64 (3,): over all rivals
 
 
 @kernel
@@ -126,6 +127,9 @@ class SemiBanditModel(NamedTuple):
             start_program(self.arms, self.items),
             np.full((2, n), np.nan),
             np.zeros(d),
+            np.zeros(d, np.bool_),
+            np.zeros(d, np.int64),
+            np.zeros(3),
         )
 
     def unseen(self, tally: Tally) -> int:
@@ -168,8 +172,8 @@ class SemiBanditModel(NamedTuple):
     def rates(self, leader: int, kappa: float, memory: SemiBanditLook, out: np.ndarray) -> float:
         low, high = self.family.lowest() + EDGE, self.family.highest() - EDGE
         for i in range(self.n_components):
-            memory.inside[i] = min(max(memory.estimate[i], low), high)
-        gap = program_rates(memory.inside, kappa, memory.program, out)
+            memory.kept[i] = min(max(memory.estimate[i], low), high)
+        gap = program_rates(memory.kept, kappa, memory.program, out)
         for x in range(self.n_arms):
             out[x] *= self.scale
         return gap
@@ -221,67 +225,31 @@ class SemiBanditModel(NamedTuple):
 
     def weigh(self, tally: Tally, memory: SemiBanditLook) -> int:
         d = self.n_components
-        for i in range(d):
-            count = tally.counts[i] + self.prior
-            total = tally.counts[i] * tally.means[i] + self.prior * self.prior_mean
-            memory.weights[i] = max(count + tally.pending[i], 1.0)
-            memory.estimate[i] = total / max(count, 1.0)
-        if self.prior <= 0.0:
-            fill_untold(tally.counts, memory.estimate)
-        for i in range(d):
-            variance = self.family.positive_variance(memory.estimate[i])
-            variance += self.half / max(tally.counts[i], 1)
-            memory.doubts[i] = variance / memory.weights[i]
-            memory.worth[i] = 0.0
+        look_at_items(self.family, self.prior, self.prior_mean, self.half, tally, memory)
         leader = self.lead(memory)
         find_rivals(self.arms, memory.rewards, leader, self.used, memory.rivals)
-        chances, improvements, largest = 0.0, 0.0, 0.0
-        for x in range(self.n_arms):
-            if not memory.rivals[x]:
-                continue
-            spread = memory.doubts
-            if self.half > 0.0 and self.counted(leader, x, tally, memory):
-                spread = memory.agreed
-            square = 0.0
-            for i in range(d):
-                if self.arms[x, i] != self.arms[leader, i]:
-                    square += spread[i]
-            deviation = math.sqrt(square)
-            z = (memory.rewards[leader] - memory.rewards[x]) / deviation
-            if z > FAR:
-                continue
-            chance, height = tail(z), density(z)
-            expected = deviation * max(height - z * chance, 0.0)
-            chances += chance
-            improvements += expected
-            largest = max(largest, expected)
-            for i in range(d):
-                if self.arms[x, i] != self.arms[leader, i]:
-                    share = spread[i] / memory.doubts[i] if self.half > 0.0 else 1.0
-                    memory.worth[i] += 0.5 * height / deviation * share
         for i in range(d):
-            # v/N² times the one-play factor N/(1 + N)
-            memory.worth[i] *= memory.doubts[i] / (1.0 + memory.weights[i])
+            memory.inside[i] = self.arms[leader, i] > 0.0
+        for x in range(self.n_arms):
+            if memory.rivals[x]:
+                self.add(x, memory)
         for x in range(self.n_arms):
             memory.gain[x] = 0.0
             for i in range(d):
                 if self.arms[x, i] > 0.0:
                     memory.gain[x] += memory.worth[i]
-        conclude(memory.numbers, chances, improvements, largest)
+        sums = memory.sums
+        conclude(memory.numbers, sums[CHANCES], sums[IMPROVEMENTS], sums[LARGEST])
         return leader
 
-    def counted(self, leader: int, x: int, tally: Tally, memory: SemiBanditLook) -> bool:
-        """Spread of counts that agrees with the likelihood ratio; whether there is one."""
-        gap, slopes = memory.rewards[leader] - memory.rewards[x], memory.slopes[0]
-        ratio = item_ratio(self.family, self.arms, leader, x, False, math.inf, tally, slopes)
-        if not LEVEL < ratio < math.inf:
-            return False
-        count_shares(self.family, self.arms, leader, x, ratio, tally, slopes[x], memory.agreed)
+    def add(self, x: int, memory: SemiBanditLook) -> None:
+        """Add what a rival makes an observation of each item worth."""
+        n_apart = 0
         for i in range(self.n_components):
-            if self.arms[x, i] != self.arms[leader, i]:
-                expected = tally.counts[i] / memory.weights[i]
-                memory.agreed[i] *= 0.5 * gap * gap / ratio * expected
-        return True
+            if (self.arms[x, i] > 0.0) != memory.inside[i]:
+                memory.apart[n_apart] = i
+                n_apart += 1
+        add_rival(self.family, self.prior > 0.0, memory.apart[:n_apart], memory)
 
     def lead(self, memory: SemiBanditLook) -> int:
         """The arm of the largest estimated reward, lowest on ties; fills the rewards."""

@@ -163,7 +163,7 @@ def foresight(instance: Any) -> tuple[float, float]:
         return 1.0, 100.0
     if FEATURES in instance.offers and not instance.shows_lists:
         return 1.0, 10.0
-    return 2.0, 100.0 if ITEMS in instance.offers else 0.0
+    return 2.0, 30.0 if ITEMS in instance.offers else 0.0
 
 
 def settings(
