@@ -11,6 +11,8 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -348,10 +350,12 @@ class Player:
 class SegmentPlayer(Player):
     """A policy in one of the segments of an instance, of which the others tell nothing."""
 
-    def __init__(self, instance: Any, chosen: Mapping[str, Any], segment: int) -> None:
+    def __init__(
+        self, instance: Any, chosen: Mapping[str, Any], segment: int, firsts: Sequence[int]
+    ) -> None:
         super().__init__(instance.parts[segment], chosen)
         self.remembers = True  # each has a memory of its own, as if it were played alone
-        first, end = instance.first_components()[segment : segment + 2]
+        first, end = firsts[segment : segment + 2]
         self._rows, self._shown = instance.layout.rows(segment), slice(first, end)
         self._phases = slice(len(PHASES) * (1 + segment), len(PHASES) * (2 + segment))
         self._clock = slice(1 + segment, 2 + segment)
@@ -389,9 +393,10 @@ class SegmentsPlayer:
     def __init__(self, instance: Any, chosen: Mapping[str, Any]) -> None:
         self.instance = instance
         self.parts = []
+        firsts = instance.first_components()  # looked up once: there may be thousands
         for segment in range(len(instance.parts)):
             with placed(segment):
-                self.parts.append(SegmentPlayer(instance, chosen, segment))
+                self.parts.append(SegmentPlayer(instance, chosen, segment, firsts))
 
     @property
     def bytes(self) -> int:
@@ -427,6 +432,11 @@ def draws(policy: Any) -> bool:
     code = getattr(getattr(select, "function", select), "__code__", None)
     if code is None or code.co_argcount != 4:  # itself, tally, memory and the generator
         return True
+    return _names_generator(code)
+
+
+@cache
+def _names_generator(code: CodeType) -> bool:
     name = code.co_varnames[3]
     named = (instruction.argval for instruction in dis.get_instructions(code))
     return name in code.co_cellvars or name in named
