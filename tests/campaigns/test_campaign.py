@@ -367,7 +367,7 @@ def test_the_line_of_a_prompt_names_what_arms_are_made_of(duels):
 def test_the_line_of_a_prompt_where_the_policy_is_not_there_any_more(campaign, monkeypatch):
     for decision in campaign.ask(3):
         campaign.tell(decision.id, 1)
-    monkeypatch.setattr("ossb.campaigns.ask.Player", _refused)
+    monkeypatch.setattr("ossb.campaigns.ask.player_of", _refused)
     assert repr(again(campaign)).endswith(" leader: unknown>")
 
 

@@ -12,8 +12,10 @@ from ossb.campaigns.looking import Verdict, View, leader, plain, stopping
 from ossb.campaigns.player import Player
 from ossb.campaigns.stopping import calibration, left_out, share, threshold
 from ossb.errors import InputError
+from ossb.families import Bernoulli
 from ossb.instances import from_dict
-from ossb.models.rivals.mixture import bernoulli_price
+from ossb.models.rivals.mixture import mixture_of
+from ossb.models.rivals.tilts import least_tilted, new_tilts
 from ossb.simulation.environment import environment_of
 from ossb.tally import empty_tally
 
@@ -83,11 +85,12 @@ def test_a_clear_leader_is_found(clock):
     assert found["statistic"] > found["threshold"]
     assert campaign.best() == 0
     assert (found["arm"], found["runner_up"], found["epsilon"]) == (0, 1, 0.0)
-    prices = 2 * bernoulli_price(100.0, 1.0)
-    assert found["threshold"] == pytest.approx(prices - math.log(0.05 * 0.9), rel=1e-12)
+    pair = (mixture_of(Bernoulli()), 1.0, 100.0, 0.0, 100.0, 0.0, -math.inf)
+    paid = found["statistic"] - least_tilted(*pair, new_tilts())
+    assert found["threshold"] == pytest.approx(paid - math.log(0.05 * 0.9), rel=1e-12)
     campaign.add_arm()
     campaign.import_rows([(2, 0)] * 100)
-    later = prices - math.log(0.05 * share(1, True)) + math.log(2)
+    later = paid - math.log(0.05 * share(1, True)) + math.log(2)
     assert campaign.stop(0.05)["threshold"] == pytest.approx(later, rel=1e-12)
     campaign.retire_arm(2)
     fewer = later - math.log(2) + math.log(3 * 2 / 0.05)

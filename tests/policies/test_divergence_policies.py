@@ -43,7 +43,8 @@ def literal_imed(instance, horizon, seed):
             arm = min(
                 range(instance.n_arms),
                 key=lambda x: (
-                    world.n[x] * instance.family.kl(world.means[x], top) + math.log(world.n[x])
+                    world.n[x] * instance.family.kl(world.means[x], top) + math.log(world.n[x]),
+                    -world.means[x],  # ties, which the paper leaves open, go to the larger mean
                 ),
             )
         world.play(arm)

@@ -18,6 +18,11 @@ def test_who_asks_is_in_the_body(http):
         (decision,) = answer.json()["decisions"]
         assert decision["arm"][0] == number
         assert http.post("/v1/campaigns/two/tell", {"id": decision["id"], "observation": 1.0})
+    answer = http.post(ASK, {"context": "a", "available": [2, "1"]})
+    assert answer.json()["decisions"][0]["arm"][1] in (1, 2)
+    answer = http.post(ASK, {"context": "b", "available": [2]})
+    assert answer.status_code == 400
+    assert answer.json()["error"]["field"] == "available[0]"
     stands = http.get("/v1/campaigns/two").json()
     assert len(stands["leader"]) == 2
     assert stands["stop"]["met"] is False

@@ -144,8 +144,8 @@ ASKS = record(
         },
         "available": {
             "type": "array",
-            "items": {"type": "integer"},
-            "description": UNITS,
+            "items": {"oneOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]},
+            "description": f"{UNITS} Where there are contexts, numbers or names there.",
         },
         "context": {
             "oneOf": [{"type": "integer", "minimum": 0}, {"type": "string"}],

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ossb.families import Family
+from ossb.families import Bernoulli, Family
 from ossb.graves_lai.answers import BEST, Aim, Answer
 from ossb.graves_lai.cost import SAMPLES
 from ossb.graves_lai.information.links import IDENTITY
@@ -18,7 +18,7 @@ from ossb.models.lipschitz import LipschitzModel
 from ossb.models.rivals.answered_linear import answered_linear_rivals
 from ossb.models.rivals.answered_means import AnsweredMeanRivals
 from ossb.models.rivals.base import CHARGE, RUNNER_UP, STATISTIC, Contest, Rivals
-from ossb.models.rivals.dueling import DuelRivals, duel_mixture
+from ossb.models.rivals.dueling import DuelRivals
 from ossb.models.rivals.finite import ListRivals
 from ossb.models.rivals.general import GeneralRivals
 from ossb.models.rivals.glm import GlmRivals
@@ -101,7 +101,7 @@ def rivals_of(model: Any, family: Family, aim: Aim | None = None) -> Any:
         case DuelingModel():
             return DuelRivals(
                 itself,
-                duel_mixture(model.offset),
+                mixture_of(Bernoulli()),
                 model.offset,
                 model.n_items,
                 model.first,

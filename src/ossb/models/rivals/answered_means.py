@@ -31,8 +31,8 @@ from ossb.models.rivals.base import (
     least_played,
     least_ruled_out,
 )
-from ossb.models.rivals.mixture import EXPONENTIAL, Mixture
-from ossb.models.rivals.pairs import evidence_of_pair, oppose_pair, price_of, ratio_of_pair
+from ossb.models.rivals.mixture import Mixture
+from ossb.models.rivals.pairs import oppose_pair, ratio_of_pair, take_least, weigh_pair
 from ossb.models.rivals.sides import (
     INSIDE,
     OUTSIDE,
@@ -42,28 +42,33 @@ from ossb.models.rivals.sides import (
     new_sides,
     take_sides,
 )
+from ossb.models.rivals.tilts import Tilts, new_tilts, tilt_beyond
 from ossb.records import record
 from ossb.tally import Tally
 
 
 class AnsweredSpace(NamedTuple):
-    """Where arms stand, and what is known of each."""
+    """Where arms stand, and work."""
 
     sides: Sides
-    prices: np.ndarray  # float64 (3, n_arms): price, the count and the mean it is of
+    tilts: Tilts
 
 
 @kernel
-def evidence_at_border(mixture: Mixture, x: int, border: float, tally: Tally) -> float:
-    """The least evidence of an arm against the means beyond a border, prices left out."""
+def weigh_border(
+    mixture: Mixture, x: int, border: float, inside: int, tally: Tally, tilts: Tilts
+) -> tuple[float, float]:
+    """The likelihood ratio of an arm against the means beyond a border, and what is paid of it."""
     family, count, mean = mixture.family, float(tally.counts[x]), tally.means[x]
     if not family.lowest() <= border <= family.highest():
-        return math.inf
+        return math.inf, 0.0
     if count <= 0.0:
-        return 0.0
-    if mixture.law == EXPONENTIAL:
-        return mixture.evidence_at(count, mean, border)
-    return mixture.evidence_weight(count) * family.kl(mean, border)
+        return 0.0, 0.0
+    ratio = count * family.kl(mean, border)
+    if ratio == math.inf:
+        return ratio, 0.0
+    direction = 1.0 if inside == INSIDE else -1.0
+    return ratio, ratio - tilt_beyond(mixture, count, mean, border, direction, tilts)
 
 
 @record
@@ -88,7 +93,7 @@ class AnsweredMeanRivals(NamedTuple):
 
     def start(self) -> Contest:
         n = self.n_arms
-        space = AnsweredSpace(new_sides(n), np.full((3, n), -1.0))
+        space = AnsweredSpace(new_sides(n), new_tilts())
         return Contest(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space)
 
     def unseen(self, tally: Tally) -> int:
@@ -150,7 +155,7 @@ class AnsweredMeanRivals(NamedTuple):
         verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = math.inf, 0.0, -1.0
         inside, suspect = sides.inside, sides.suspect
         if self.top == 0 or (inside[suspect[0]] == INSIDE and inside[suspect[1]] == OUTSIDE):
-            self.weigh_pair(suspect[0], suspect[1], epsilon, tally, memory)
+            self.weigh_one(suspect[0], suspect[1], epsilon, level, tally, memory)
             if verdict[STATISTIC] - verdict[CHARGE] < level < math.inf:
                 return leader
         for j in range(self.n_arms):
@@ -158,21 +163,22 @@ class AnsweredMeanRivals(NamedTuple):
             last = j + 1 if self.top == 0 else self.n_arms
             for i in range(first, last):
                 if self.top == 0 or (inside[i] == INSIDE and inside[j] == OUTSIDE):
-                    self.weigh_pair(i, j, epsilon, tally, memory)
+                    self.weigh_one(i, j, epsilon, level, tally, memory)
                     if verdict[STATISTIC] - verdict[CHARGE] < level < math.inf:
                         suspect[0], suspect[1] = i, j
                         return leader
         return leader
 
-    def weigh_pair(self, i: int, j: int, epsilon: float, tally: Tally, memory: Contest) -> None:
+    def weigh_one(
+        self, i: int, j: int, epsilon: float, level: float, tally: Tally, memory: Contest
+    ) -> None:
         """Take the evidence of a pair, or of arm j at the level, into the verdict if least."""
-        verdict, prices = memory.verdict, memory.space.prices
-        charge = log_pairs(self.n_arms, self.top) + price_of(self.mixture, prices, j, tally)
+        sides, tilts = memory.space.sides, memory.space.tilts
+        union = log_pairs(self.n_arms, self.top)
         if self.top == 0:
-            border = border_of(j, self.level, epsilon, memory.space.sides)
-            found = evidence_at_border(self.mixture, j, border, tally)
+            border = border_of(j, self.level, epsilon, sides)
+            ratio, paid = weigh_border(self.mixture, j, border, sides.inside[j], tally, tilts)
         else:
-            found = evidence_of_pair(self.mixture, i, j, epsilon, tally)
-            charge += price_of(self.mixture, prices, i, tally)
-        if found - charge < verdict[STATISTIC] - verdict[CHARGE]:
-            verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = found, charge, float(j)
+            enough = level + union
+            ratio, paid = weigh_pair(self.mixture, i, j, epsilon, enough, tally, tilts)
+        take_least(ratio, paid + union, j, memory.verdict)

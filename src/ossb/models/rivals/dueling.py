@@ -1,8 +1,8 @@
 """Duels: is the leader the Condorcet winner?
 
 Were item j the winner instead, it would lose no duel: every p_jk ≥ ½.  Duel (j, k) is held against
-that by M_k, the mixture against max(mean, ½) (p_jb ≥ ½ + ε for the leader b).  All duels of j
-together are
+that by M_k, a mixture of tilts downwards from ½ (from ½ + ε for the leader b), see
+``ossb.models.rivals.tilts``.  All duels of j together are
 
     ½ Π_k (1 + M_k)/2 + ½ Σ_k M_k / (n − 1) :
 
@@ -21,14 +21,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ossb.families import Bernoulli
 from ossb.families.bernoulli import bernoulli_kl
 from ossb.graves_lai.duels import pair_position
 from ossb.kernels import kernel
 from ossb.models.base import Model
 from ossb.models.rivals.base import CHARGE, NUMBERS, RUNNER_UP, STATISTIC, Contest
-from ossb.models.rivals.mixture import BERNOULLI, Mixture
-from ossb.models.rivals.pairs import price_of
+from ossb.models.rivals.mixture import Mixture
+from ossb.models.rivals.tilts import Tilts, new_tilts, tilt_beyond
 from ossb.records import Ints, record
 from ossb.tally import Tally
 
@@ -40,9 +39,10 @@ BISECTIONS = 30
 class DuelSpace(NamedTuple):
     """What is known of each duel and item."""
 
-    prices: np.ndarray  # float64 (3, n_components)
+    evidence: np.ndarray  # float64 (4, n_items, n_items): ln M of an item by a duel, and of what
     losses: np.ndarray  # float64 (n_items,): Σ N kl(p, ½) over the duels an item loses
     shortfall: np.ndarray  # float64 (n_items,): how much each item loses to the leader by
+    tilts: Tilts
 
 
 @kernel
@@ -75,7 +75,7 @@ class DuelRivals(NamedTuple):
 
     def start(self) -> Contest:
         n, arms, duels = self.n_items, self.component.shape[0], self.component.max() + 1
-        space = DuelSpace(np.full((3, duels), -1.0), np.zeros(n), np.zeros(n))
+        space = DuelSpace(np.full((4, n, n), -1.0), np.zeros(n), np.zeros(n), new_tilts())
         return Contest(
             np.zeros(arms), np.zeros(n), np.zeros(n), np.zeros(duels), np.zeros(NUMBERS), space
         )
@@ -209,14 +209,7 @@ class DuelRivals(NamedTuple):
         for k in range(self.n_items):
             if k == item:
                 continue
-            p, n, one = self.won_share(item, k, tally), self.times_met(item, k, tally), 0.0
-            if n > 0.0:
-                c = self.component[pair_position(item, k, self.n_items)]
-                bar = self.bar(k, leader, epsilon)
-                apart = n * bernoulli_kl(p, bar) if p < bar else 0.0
-                one = apart - price_of(self.mixture, memory.space.prices, c, tally)
-                if one == math.inf:
-                    return one
+            one = self.weigh_duel(item, k, self.bar(k, leader, epsilon), tally, memory)
             several += halved(one)
             if one > largest:
                 mass, largest = mass * math.exp(largest - one) + 1.0, one
@@ -225,6 +218,18 @@ class DuelRivals(NamedTuple):
         single = largest + math.log(mass / (self.n_items - 1.0))
         above, below = max(several, single), min(several, single)
         return above + math.log(0.5 + 0.5 * math.exp(below - above))
+
+    def weigh_duel(self, item: int, k: int, bar: float, tally: Tally, memory: Contest) -> float:
+        """ln M of an item that would win against k this often at least, from the last look if it is
+        of the same.
+        """
+        p, n, known = self.won_share(item, k, tally), self.times_met(item, k, tally), memory.space
+        evidence = known.evidence
+        same = evidence[1, item, k] == n and evidence[2, item, k] == p
+        if not (same and evidence[3, item, k] == bar):
+            evidence[0, item, k] = tilt_beyond(self.mixture, n, p, bar, -1.0, known.tilts)
+            evidence[1, item, k], evidence[2, item, k], evidence[3, item, k] = n, p, bar
+        return float(evidence[0, item, k])
 
     def judge(self, epsilon: float, level: float, tally: Tally, memory: Contest) -> int:
         leader, verdict = self.lead_items(tally, memory), memory.verdict
@@ -235,9 +240,3 @@ class DuelRivals(NamedTuple):
                 if against < verdict[STATISTIC]:
                     verdict[STATISTIC], verdict[RUNNER_UP] = against, float(j)
         return pair_position(leader, leader, self.n_items)
-
-
-def duel_mixture(offset: float) -> Mixture:
-    """The evidence of one duel; means carry the sign −1 where the goal is to minimise."""
-    sign = 1.0 if offset == 0.0 else -1.0
-    return Mixture(Bernoulli(sign), BERNOULLI, sign)

@@ -8,13 +8,13 @@ What that costs, with all other bounds left out, is A_z = w_z d(m_z, λ_z) for e
 all convex in v, and their sum is no more than the likelihood asks for under any means of Θ with
 λ_j = v.  The evidence of one arm is M_z = exp(A_z − price_z), and that of all against j being best
 
-    M_j · (½ M_b / (K − 1) + ½ Π_{z ≠ j} (1 + M_z)/2) :
+    ½ M_bj / (K − 1) + ½ M_j Π_{z ≠ j} (1 + M_z)/2 :
 
-half of the prior moves the arm that leads and j alone, with the K − 1 arms that may lead wrongly
-alike, and half any set of the others, where an arm that says nothing costs ln 2 at most.  It is at
-most the same martingale against the truth if j is best: one test, of the true best arm.  Its
-logarithm is convex in v, as sums of exponentials of convex functions are.  Of waiting times, whose
-divergence is not convex, pairs alone.
+half of it rests on the arm that leads and j alone (``ossb.models.rivals.tilts``), with the K − 1
+arms that may lead wrongly alike, and half on j and any set of the others, where an arm that says
+nothing costs ln 2 at most.  It is at most the same martingale against the truth if j is best: one
+test, of the true best arm.  Its logarithm is convex in v, as sums of exponentials of convex
+functions are.  Of waiting times, whose divergence is not convex, pairs alone.
 
 ``rank`` leaves prices out: that is what T* is made of.  ``challenge`` asks for the rival least
 ruled out as it will be judged, and takes for the news of an arm what its mean in Θ, not the raw
@@ -42,13 +42,22 @@ from ossb.models.rivals.base import (
 )
 from ossb.models.rivals.dueling import FAR, halved
 from ossb.models.rivals.mixture import EXPONENTIAL, Mixture
-from ossb.models.rivals.pairs import evidence_of_pair, oppose_pair, price_of, ratio_of_pair
+from ossb.models.rivals.pairs import (
+    oppose_pair,
+    price_of,
+    ratio_of_pair,
+    take_least,
+    weigh_pair,
+)
+from ossb.models.rivals.tilts import Tilts, new_tilts, scale_of_pair, tilt_pair
 from ossb.records import Floats, record
 from ossb.tally import Tally
 
 STEPS = 40
 CLOSE = 1e-10
-EXACT = 1e-8  # of evidence
+EXACT = 1e-8  # of a likelihood ratio
+CLEAR = 1e-3  # of evidence as it is judged, from which what is left of the bracket is taken off
+PAID = 8.0  # of a pair's likelihood ratio, about, at most
 EVIDENCE, SLOPE = 0, 1  # places in LineSpace.sums
 
 
@@ -62,6 +71,8 @@ class LineSpace(NamedTuple):
     hangs: np.ndarray  # float64 (n_arms,): how much of the evidence grows with that of an arm
     sums: np.ndarray  # float64 (2,): the evidence at one v, and its slope
     suspect: np.ndarray  # int64 (1,)
+    scales: np.ndarray  # int64 (n_arms,): from where on tilts are summed, of each rival
+    tilts: Tilts
     look: Any  # of the model, for the means of Θ nearest to those observed
 
 
@@ -83,7 +94,10 @@ class LipschitzRivals(NamedTuple):
         weights, levels, alone, hangs = np.full((4, n), math.nan)
         suspect, look = np.zeros(1, np.int64), self.model.start()
         prices, sums = np.full((3, n), -1.0), np.zeros(2)
-        space = LineSpace(prices, weights, levels, alone, hangs, sums, suspect, look)
+        scales = np.zeros(n, np.int64)
+        space = LineSpace(
+            *(prices, weights, levels, alone, hangs, sums, suspect, scales, new_tilts(), look)
+        )
         return Contest(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space)
 
     def unseen(self, tally: Tally) -> int:
@@ -108,40 +122,26 @@ class LipschitzRivals(NamedTuple):
     ) -> None:
         """Fill ``sums`` and ``hangs`` with arm j at v: Σ A_z, or the evidence if ``paid``.
 
-        The latter less what a pair is charged: A_j + ln(e^A_b + (K − 1) e^price_b Π (1 + M_z)/2).
+        Of the latter half rests on the pair of j and the leader alone.
         """
         space, family, n = memory.space, self.mixture.family, self.distances.shape[0]
-        own, lead, several = 0.0, 0.0, 0.0
+        own, several = 0.0, 0.0
         for z in range(n):
             space.hangs[z] = 1.0
             if space.weights[z] > 0.0:
                 mean = tally.means[z]
                 moved = self.target(z, j, leader, v, epsilon, mean)
                 cost = space.weights[z] * family.kl(mean, moved) if moved != mean else 0.0
+                if paid:
+                    cost -= price_of(self.mixture, space.prices, z, tally)
                 if z == j:
                     own = cost
                     continue
-                if z == leader:
-                    lead = cost
                 if paid:
-                    cost -= price_of(self.mixture, space.prices, z, tally)
                     space.hangs[z] = 1.0 / (1.0 + math.exp(-cost)) if cost > -FAR else 0.0
                     cost = halved(cost)
                 several += cost
-        space.sums[EVIDENCE] = own + several
-        if paid:
-            several += math.log(max(n - 1.0, 1.0))
-            several += price_of(self.mixture, space.prices, leader, tally)
-            whole = max(lead, several)
-            if whole < math.inf:
-                whole += math.log(math.exp(lead - whole) + math.exp(several - whole))
-            part = math.exp(several - whole) if whole < math.inf else 1.0
-            for z in range(n):
-                if z != j:
-                    space.hangs[z] *= part
-            space.hangs[leader] += 1.0 - part
-            space.sums[EVIDENCE] = own + whole
-        space.sums[SLOPE] = 0.0
+        space.sums[EVIDENCE], space.sums[SLOPE] = own + several, 0.0
         for z in range(n):
             if space.weights[z] > 0.0 and space.hangs[z] > 0.0:
                 mean = tally.means[z]
@@ -149,6 +149,28 @@ class LipschitzRivals(NamedTuple):
                 if moved != mean:
                     slope = family.slope(mean, moved)
                     space.sums[SLOPE] += space.hangs[z] * space.weights[z] * slope
+        if paid and tally.counts[j] > 0 and tally.counts[leader] > 0:
+            self.add_pair(j, leader, v, epsilon, tally, memory)
+
+    def add_pair(
+        self, j: int, leader: int, v: float, epsilon: float, tally: Tally, memory: Contest
+    ) -> None:
+        """Make the evidence of all arms one half, that of the pair with the leader the other."""
+        space, tilts, several = memory.space, memory.space.tilts, memory.space.sums[EVIDENCE]
+        p, q = tally.means[leader], tally.means[j]
+        n, m = float(tally.counts[leader]), float(tally.counts[j])
+        alone = tilt_pair(self.mixture, p, n, q, m, v - epsilon, v, space.scales[j], tilts)
+        alone -= math.log(max(self.distances.shape[0] - 1.0, 1.0))
+        most = max(several, alone)
+        if most == math.inf:
+            return
+        whole = most + math.log(math.exp(several - most) + math.exp(alone - most))
+        part = math.exp(several - whole)
+        space.sums[EVIDENCE] = whole - math.log(2.0)
+        space.sums[SLOPE] = part * space.sums[SLOPE] + (1.0 - part) * tilts.found[1]
+        for z in range(self.distances.shape[0]):
+            space.hangs[z] = part * space.hangs[z] if z != j else 1.0
+        space.hangs[leader] += 1.0 - part
 
     def raise_arm(
         self, j: int, leader: int, epsilon: float, paid: bool, tally: Tally, memory: Contest
@@ -163,15 +185,23 @@ class LipschitzRivals(NamedTuple):
                 low, high = min(low, tally.means[z]), max(high, tally.means[z])
         if not low <= high:
             return 0.0
-        low, high = max(low, family.lowest() + epsilon), min(high + epsilon, family.highest())
+        if paid:  # the evidence of a pair may be least outside of what was seen
+            space.scales[j] = self.scale_with(j, leader, epsilon, tally)
+            low, high = 2.0 * low - high, 2.0 * high - low
+        least, most = family.lowest() + epsilon, family.highest()
+        low, high = max(low, least), min(high + epsilon, most)
         if not low <= high:
             return math.inf
-        v, fall, rise = 0.5 * (low + high), 0.0, 0.0
+        v, fall, rise, closed = 0.5 * (low + high), 0.0, 0.0, not paid
         for turn in range(STEPS):
             self.hold_at(j, leader, v, epsilon, paid, tally, memory)
             slack = abs(space.sums[SLOPE]) * (high - low)
-            small = slack <= EXACT * space.sums[EVIDENCE]
-            if small or not low < v < high or high - low <= CLOSE * (abs(low) + abs(high)):
+            small = slack <= (CLEAR if paid else EXACT * space.sums[EVIDENCE])
+            closed = closed or space.sums[SLOPE] == 0.0
+            closed = closed or ((fall < 0.0 or low <= least) and (rise > 0.0 or high >= most))
+            if (small and closed) or high - low <= CLOSE * (abs(low) + abs(high)):
+                break
+            if not low < v < high:
                 break
             if space.sums[SLOPE] > 0.0:
                 high, rise = v, space.sums[SLOPE]
@@ -183,7 +213,19 @@ class LipschitzRivals(NamedTuple):
         self.hold_at(j, leader, v, epsilon, paid, tally, memory)
         space.levels[j] = v
         # no more than the least, by what is left of the bracket
-        return max(space.sums[EVIDENCE] - abs(space.sums[SLOPE]) * (high - low), 0.0)
+        found = space.sums[EVIDENCE] - abs(space.sums[SLOPE]) * (high - low)
+        if not paid:
+            return max(found, 0.0)
+        return found if closed else min(found, 0.0)
+
+    def scale_with(self, j: int, leader: int, epsilon: float, tally: Tally) -> int:
+        """From where on tilts are summed, of a rival and the leader."""
+        n, m = float(tally.counts[leader]), float(tally.counts[j])
+        if n <= 0.0 or m <= 0.0:
+            return 0
+        p, q = tally.means[leader], tally.means[j]
+        v = (n * p + m * (q - epsilon)) / (n + m)
+        return scale_of_pair(self.mixture, p, q, v, v + epsilon)
 
     def rank(self, epsilon: float, tally: Tally, memory: Contest) -> int:
         leader, ratios = enter_means(tally, memory), memory.ratios
@@ -216,7 +258,7 @@ class LipschitzRivals(NamedTuple):
             return rival
         for x in range(space.alone.shape[0]):
             extra = math.log(max(memory.masses[x], 1.0))
-            if space.alone[x] + extra < least:  # the pair alone is a lower bound
+            if space.alone[x] - PAID + extra < least:
                 value = self.raise_arm(x, leader, epsilon, True, tally, memory) + extra
                 if value < least:
                     rival, least = x, value
@@ -263,12 +305,12 @@ class LipschitzRivals(NamedTuple):
         if self.is_held(space.suspect[0], leader, epsilon, level, tally, memory):
             return leader
         if space.suspect[0] != leader:
-            self.hold_rival(space.suspect[0], leader, epsilon, tally, memory)
+            self.hold_rival(space.suspect[0], leader, epsilon, level, tally, memory)
         if verdict[STATISTIC] - verdict[CHARGE] < level < math.inf:
             return leader
         for x in range(space.weights.shape[0]):
             if x != leader and self.distances[x, leader] > 0.0:
-                self.hold_rival(x, leader, epsilon, tally, memory)
+                self.hold_rival(x, leader, epsilon, level, tally, memory)
                 if verdict[STATISTIC] - verdict[CHARGE] < level < math.inf:
                     space.suspect[0] = x
                     return leader
@@ -285,31 +327,36 @@ class LipschitzRivals(NamedTuple):
             return False
         if not family.lowest() + epsilon <= v <= family.highest():  # nor where v is NaN
             return False
+        space.scales[rival] = self.scale_with(rival, leader, epsilon, tally)
         self.hold_at(rival, leader, v, epsilon, True, tally, memory)
-        charge = self.charge_pair(rival, leader, tally, memory)
-        if not space.sums[EVIDENCE] - charge < level:
+        if not space.sums[EVIDENCE] < level:
             return False
-        verdict[STATISTIC], verdict[CHARGE] = space.sums[EVIDENCE], charge
+        charge = self.charge_pair()
+        verdict[STATISTIC], verdict[CHARGE] = space.sums[EVIDENCE] + charge, charge
         verdict[RUNNER_UP] = float(rival)
         return True
 
-    def charge_pair(self, rival: int, leader: int, tally: Tally, memory: Contest) -> float:
-        """What a pair pays: prices, one half of the prior, and the arms that may lead wrongly."""
+    def charge_pair(self) -> float:
+        """One half of the prior, and the arms that may lead wrongly."""
         charge = math.log(max(self.distances.shape[0] - 1.0, 1.0))
-        if self.mixture.law != EXPONENTIAL:
-            charge += math.log(2.0)
-            charge += price_of(self.mixture, memory.space.prices, leader, tally)
-            charge += price_of(self.mixture, memory.space.prices, rival, tally)
-        return charge
+        return charge if self.mixture.law == EXPONENTIAL else charge + math.log(2.0)
 
     def hold_rival(
-        self, rival: int, leader: int, epsilon: float, tally: Tally, memory: Contest
+        self,
+        rival: int,
+        leader: int,
+        epsilon: float,
+        level: float,
+        tally: Tally,
+        memory: Contest,
     ) -> None:
-        verdict = memory.verdict
+        """Take a rival's evidence into the verdict if it is the least so far."""
+        charge, verdict = self.charge_pair(), memory.verdict
         if self.mixture.law == EXPONENTIAL:  # whose divergence is not convex
-            found = evidence_of_pair(self.mixture, leader, rival, epsilon, tally)
-        else:
-            found = self.raise_arm(rival, leader, epsilon, True, tally, memory)
-        charge = self.charge_pair(rival, leader, tally, memory)
-        if found - charge < verdict[STATISTIC] - verdict[CHARGE]:
-            verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = found, charge, float(rival)
+            tilts = memory.space.tilts
+            enough = level + charge
+            ratio, paid = weigh_pair(self.mixture, leader, rival, epsilon, enough, tally, tilts)
+            take_least(ratio, paid + charge, rival, verdict)
+            return
+        found = self.raise_arm(rival, leader, epsilon, True, tally, memory)
+        take_least(found + charge, charge, rival, verdict)

@@ -1,9 +1,9 @@
 """Independent and unimodal arms: the leader against one arm at a time.
 
 If arm b is not ε-good, the best arm a beats it by ε or more, and the evidence of the pair (b, a)
-against that is at most the mixture's against the truth, which exceeds ln((K − 1)/δ) with
-probability at most δ/(K − 1).  There are K − 1 such b, so all are right together with probability 1
-− δ.
+against that (``ossb.models.rivals.tilts``) is at most what it is against the truth, which exceeds
+ln((K − 1)/δ) with probability at most δ/(K − 1).  There are K − 1 such b, so all are right together
+with probability 1 − δ.
 
 Of unimodal means, if b is not the peak some neighbour is better: on a tree only neighbours
 count, and at most one direction of each edge is wrong.  With ε > 0 that says nothing, since means
@@ -29,6 +29,7 @@ from ossb.models.rivals.base import (
     least_ruled_out,
 )
 from ossb.models.rivals.mixture import EXPONENTIAL, GAUSSIAN, Mixture
+from ossb.models.rivals.tilts import Tilts, least_tilted, new_tilts
 from ossb.records import Ints, record
 from ossb.tally import Tally
 
@@ -39,9 +40,9 @@ CELLS = 64  # of the grid on which evidence that is no divergence is bounded fro
 
 
 class PairSpace(NamedTuple):
-    """What is known of each arm, and at which count and mean."""
+    """Work, and where the last look ended."""
 
-    prices: np.ndarray  # float64 (3, n_arms): price, the count and the mean it is of
+    tilts: Tilts
     suspect: np.ndarray  # int64 (1,): the rival that held up the last verdict
 
 
@@ -141,6 +142,30 @@ def price_of(mixture: Mixture, prices: np.ndarray, x: int, tally: Tally) -> floa
 
 
 @kernel
+def weigh_pair(
+    mixture: Mixture, b: int, j: int, epsilon: float, enough: float, tally: Tally, tilts: Tilts
+) -> tuple[float, float]:
+    """The likelihood ratio of b against an arm j that is better by ε, and what is paid of it.
+
+    Where what is left is below ``enough``, and that is finite, less may be paid than is due.
+    """
+    n, m = float(tally.counts[b]), float(tally.counts[j])
+    p, q = tally.means[b], tally.means[j]
+    ratio = ratio_of_pair(mixture.family, p, n, q, m, epsilon)
+    if n <= 0.0 or m <= 0.0 or ratio < enough < math.inf or ratio == math.inf:
+        return ratio, 0.0
+    least = enough if enough < math.inf else -math.inf
+    return ratio, ratio - least_tilted(mixture, p, n, q, m, epsilon, least, tilts)
+
+
+@kernel
+def take_least(ratio: float, charge: float, rival: int, verdict: np.ndarray) -> None:
+    """Take a rival into the verdict if what is left after its charge is the least so far."""
+    if ratio - charge < verdict[STATISTIC] - verdict[CHARGE]:
+        verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = ratio, charge, float(rival)
+
+
+@kernel
 def oppose_pair(
     family: Family, j: int, b: int, epsilon: float, tally: Tally, news: np.ndarray
 ) -> None:
@@ -182,7 +207,7 @@ class PairRivals(NamedTuple):
 
     def start(self) -> Contest:
         n = self.n_arms
-        space = PairSpace(np.full((3, n), -1.0), np.zeros(1, np.int64))
+        space = PairSpace(new_tilts(), np.zeros(1, np.int64))
         return Contest(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(NUMBERS), space)
 
     def unseen(self, tally: Tally) -> int:
@@ -229,28 +254,32 @@ class PairRivals(NamedTuple):
             union = math.log(max(0.5 * self.near.shape[0], 1.0))
             first, last = self.starts[leader], self.starts[leader + 1]
             for place in range(first, last):
-                self.weigh_rival(self.near[place], leader, union, epsilon, tally, memory)
+                self.weigh_against(self.near[place], leader, union, epsilon, level, tally, memory)
             return leader
         union = math.log(max(self.n_arms - 1.0, 1.0))
         if suspect[0] != leader:
-            self.weigh_rival(suspect[0], leader, union, epsilon, tally, memory)
+            self.weigh_against(suspect[0], leader, union, epsilon, level, tally, memory)
         if verdict[STATISTIC] - verdict[CHARGE] < level < math.inf:
             return leader
         for x in range(self.n_arms):
             if x != leader:
-                self.weigh_rival(x, leader, union, epsilon, tally, memory)
+                self.weigh_against(x, leader, union, epsilon, level, tally, memory)
                 if verdict[STATISTIC] - verdict[CHARGE] < level < math.inf:
                     suspect[0] = x
                     return leader
         return leader
 
-    def weigh_rival(
-        self, rival: int, leader: int, union: float, epsilon: float, tally: Tally, memory: Contest
+    def weigh_against(
+        self,
+        rival: int,
+        leader: int,
+        union: float,
+        epsilon: float,
+        level: float,
+        tally: Tally,
+        memory: Contest,
     ) -> None:
         """Take a rival's evidence into the verdict if it is the least so far."""
-        verdict, prices = memory.verdict, memory.space.prices
-        found = evidence_of_pair(self.mixture, leader, rival, epsilon, tally)
-        charge = union + price_of(self.mixture, prices, leader, tally)
-        charge += price_of(self.mixture, prices, rival, tally)
-        if found - charge < verdict[STATISTIC] - verdict[CHARGE]:
-            verdict[STATISTIC], verdict[CHARGE], verdict[RUNNER_UP] = found, charge, float(rival)
+        tilts = memory.space.tilts
+        ratio, paid = weigh_pair(self.mixture, leader, rival, epsilon, level + union, tally, tilts)
+        take_least(ratio, paid + union, rival, memory.verdict)
