@@ -80,7 +80,7 @@ def face_within(
 def face_rivals(
     features: np.ndarray, rewards: np.ndarray, leader: int, inverse: np.ndarray, rivals: Rivals
 ) -> int:
-    """The same of all arms."""
+    """Nearest rivals of the leader among all arms, as `face_within` finds them in one context."""
     return face_within(features, rewards, leader, 0, features.shape[1], inverse, rivals)
 
 
@@ -92,7 +92,7 @@ def face_each(
     inverse: np.ndarray,
     rivals: Rivals,
 ) -> int:
-    """The same where arms have the leader of their own block; the nearest rival of all."""
+    """Fill ``rivals``, arms held against the leader of their own block; the nearest of all."""
     nearest = -1
     for z in range(starts.shape[0] - 1):
         low, high = starts[z], starts[z + 1]

@@ -236,7 +236,7 @@ class Solid(NamedTuple):
         return rounds
 
     def came_in_all(self, tally: Tally) -> float:
-        """The same of all contexts together."""
+        """The sum of `came` over all contexts."""
         rounds = 0.0
         for z in range(self.starts.shape[0] - 1):
             rounds += self.came(z, tally)
