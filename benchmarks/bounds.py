@@ -30,10 +30,9 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 from families.linear import unit  # noqa: E402
-from linear import with_cvxpy  # noqa: E402
+from linear import posed, with_cvxpy  # noqa: E402
 from ossb.graves_lai.linear.answer import PROVED, STATUS, answer_all, answers, desk  # noqa: E402
-from ossb.graves_lai.linear.rates import resolve  # noqa: E402
-from ossb.graves_lai.linear.solution import posed  # noqa: E402
+from ossb.graves_lai.program.generation import generate  # noqa: E402
 
 GAP = 1e-6
 SHAPE = (81, 3)
@@ -78,10 +77,10 @@ def kernels(count):
     for one, parameter in zip(arms, phi, strict=True):
         means = one @ parameter
         best = int(np.argmax(means))
-        memory, _ = posed(one, best, means[best] - means, means[best] - means)
-        resolve.compiled(0, best, 0.5 * GAP, 1.0, memory)  # touches the work arrays
+        given = posed(one, best, means[best] - means)
+        generate.compiled(*given)  # touches the work arrays
         begun = clocks()
-        resolve.compiled(0, best, 0.5 * GAP, 1.0, memory)
+        generate.compiled(*given)
         solve += (clocks() - begun) / count
     return solve, whole, out.bounds[:, 1]
 

@@ -24,12 +24,12 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 from families.linear import FAMILIES, draw, recertified_gap, unit  # noqa: E402
+from ossb.graves_lai.information.quadratic import quadratic  # noqa: E402
 from ossb.graves_lai.linear import rates, solve, start  # noqa: E402
-from ossb.graves_lai.linear.held import verify  # noqa: E402
-from ossb.graves_lai.linear.memory import COLD, NEWTON, PLAYED, WEIGHTED  # noqa: E402
-from ossb.graves_lai.linear.rates import resolve  # noqa: E402
-from ossb.graves_lai.linear.solution import certified, posed  # noqa: E402
-from ossb.kernels import kernel  # noqa: E402
+from ossb.graves_lai.program import symmetric, work_arrays  # noqa: E402
+from ossb.graves_lai.program.generation import generate  # noqa: E402
+from ossb.graves_lai.program.warm import COLD, WARM, bounds_held  # noqa: E402
+from ossb.kernels import separate_kernel  # noqa: E402
 
 GAP = 1e-6
 
@@ -43,9 +43,19 @@ def timed(function, *arguments):
 def cold(arms, best, gaps, gap=GAP):
     """Seconds of one cold compiled solve, and its solution."""
     gaps = gaps.astype(float)
-    memory, margin_unit = posed(arms, best, gaps, gaps)
-    _, seconds = timed(resolve.compiled, 0, best, 0.5 * gap, 1.0, memory)
-    return seconds, certified(arms, best, gaps, gaps, margin_unit, memory, gap)
+    _, seconds = timed(generate.compiled, *posed(arms, best, gaps, gap))
+    return seconds, solve(arms, best, gaps, gaps, gap, compiled=True)
+
+
+def posed(arms, best, gaps, gap=GAP):
+    """What a cold solve is called with."""
+    n_arms, dimension = arms.shape
+    arms = np.ascontiguousarray(arms)
+    information = quadratic(arms, arms)
+    information.is_free[best] = 1
+    work = work_arrays(n_arms, n_arms, symmetric(dimension))
+    information.margins[:] = work.plays.costs[:] = gaps / gaps.max()
+    return information, -1, 0, 0, 0.5 * gap, np.inf, 0.0, work
 
 
 def reliability(count):
@@ -135,10 +145,10 @@ def ratios(quick):
             means = arms @ phi
             best = int(np.argmax(means))
             gaps = means[best] - means
-            memory, _ = posed(arms, best, gaps, gaps)
-            resolve.compiled(0, best, 0.5 * GAP, 1.0, memory)  # touches the work arrays
+            given = posed(arms, best, gaps)
+            generate.compiled(*given)  # touches the work arrays
             for _ in range(5):  # each from nothing: work arrays are reused, no solution is
-                _, seconds = timed(resolve.compiled, 0, best, 0.5 * GAP, 1.0, memory)
+                _, seconds = timed(generate.compiled, *given)
                 ours.append(seconds)
             _, solution = cold(arms, best, gaps)
             value, seconds = raw_clarabel(arms, best, gaps)
@@ -157,12 +167,11 @@ def ratios(quick):
         )
 
 
-@kernel
-def repeat_verify(times, arm, held, lists, n, m):
+@separate_kernel
+def repeat_verify(times, leader, memory):
     total = 0.0
-    for k in range(times):
-        arm[7, 0] = arm[7, 0] + 0.0 * k  # so that no pass can be left out
-        total += verify(arm, held, lists, n, m)
+    for _ in range(times):
+        total += bounds_held(memory.information, leader, memory.held)[2]
     return total
 
 
@@ -182,18 +191,16 @@ def warm(quick):
                 if int(np.argmax(after)) != best:
                     continue
                 tried += 1
-                memory, out = start(arms, slots=1), np.empty(n_arms)
-                _, seconds = timed(rates.compiled, before, before, 0.0, memory, out)
+                memory, out = start(arms, most=1), np.empty(n_arms)
+                _, seconds = timed(rates.compiled, before, before, best, 0.0, memory, out)
                 slow.append(seconds)
-                _, seconds = timed(rates.compiled, after, after, 0.0, memory, out)
-                if memory.statistic[NEWTON] == 1 and memory.statistic[COLD] == 1:
+                _, seconds = timed(rates.compiled, after, after, best, 0.0, memory, out)
+                counts = memory.held.counts
+                if counts[WARM] == 0 and counts[COLD] == 1:
                     accepted += 1
                     fast.append(seconds)
-            sizes = memory.size[0]
-            arguments = (memory.work.arm, memory.held[0], memory.lists[0])
-            counts = (int(sizes[PLAYED]), int(sizes[WEIGHTED]))
-            repeat_verify.compiled(10, *arguments, *counts)
-            _, passes = timed(repeat_verify.compiled, 100_000, *arguments, *counts)
+            repeat_verify.compiled(10, best, memory)
+            _, passes = timed(repeat_verify.compiled, 100_000, best, memory)
             quickest = np.median(fast) * 1e6 if fast else np.nan
             print(
                 f"{n_arms:6d}, {dimension:2d} {change:8.0e} {passes * 10:10.3f} {quickest:10.1f} "
@@ -229,7 +236,7 @@ arms = np.random.default_rng(0).normal(size=(81, 3))
 means = arms @ np.ones(3)
 memory, out = start(arms), np.empty(81)
 begun = time.perf_counter(), time.process_time()
-rates.compiled(means, means, 0.0, memory, out)
+rates.compiled(means, means, int(means.argmax()), 0.0, memory, out)
 print(f"{time.perf_counter() - begun[0]:.1f} s ({time.process_time() - begun[1]:.1f} s of CPU)")
 """
 

@@ -27,7 +27,7 @@ types: Any = numba_types
 INNER = {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
 SOLVERS = "ossb.graves_lai."
 # methods that each round calls: to pass them their dozens of arrays costs more than most of them do
-INLINED = ("select", "project", "plug_in", "test")
+INLINED = ("select", "project", "plug_in", "test", "rates")
 
 
 class DigestCache(FunctionCache):  # type: ignore[misc]
@@ -103,6 +103,7 @@ def compile_function(
     inner: bool = False,
     separate: bool = False,
     allocates: bool = False,
+    inlined: bool = False,
 ) -> Any:
     """A dispatcher for the function, cached on disk where it has a file to be cached beside.
 
@@ -111,7 +112,7 @@ def compile_function(
     other and the mathematical functions that numba has at hand once it is imported.
     """
     publish()
-    options = {**(INNER if inner else OPTIONS), "_nrt": allocates, "forceinline": False}
+    options = {**(INNER if inner else OPTIONS), "_nrt": allocates, "forceinline": inlined}
     dispatcher = numba.njit(**options)(function)
     dispatcher.get_call_template = _plain_types(dispatcher.get_call_template)
     if function.__module__ != "__main__" and not inner:

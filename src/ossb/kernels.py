@@ -42,12 +42,17 @@ class Kernel(Generic[P, R]):
     """A function that runs interpreted when called, and compiled through ``compiled``."""
 
     def __init__(
-        self, function: Callable[P, R], separate: bool = False, allocates: bool = False
+        self,
+        function: Callable[P, R],
+        separate: bool = False,
+        allocates: bool = False,
+        inlined: bool = False,
     ) -> None:
         functools.update_wrapper(self, function)
         self.function = function
         self.separate = separate
         self.allocates = allocates
+        self.inlined = inlined
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if deadlines.urgent:
@@ -104,7 +109,9 @@ class Kernel(Generic[P, R]):
         from ossb._numba import compile_function
 
         digest = digest_of(self.function)
-        return compile_function(self.function, digest, inner=True, allocates=self.allocates)
+        return compile_function(
+            self.function, digest, inner=True, allocates=self.allocates, inlined=self.inlined
+        )
 
     @property
     def _numba_type_(self) -> Any:
@@ -133,6 +140,14 @@ def separate_kernel(function: Callable[P, R]) -> Kernel[P, R]:
     there, and it is not inlined into them.
     """
     return Kernel(function, separate=True)
+
+
+def inlined_kernel(function: Callable[P, R]) -> Kernel[P, R]:
+    """Make a function a kernel that becomes part of whatever calls it, however large it is.
+
+    For what each round calls with records of dozens of arrays: to pass these costs more.
+    """
+    return Kernel(function, inlined=True)
 
 
 def allocating_kernel(function: Callable[P, R]) -> Kernel[P, R]:

@@ -37,7 +37,7 @@ def test_every_cell_is_played_once_after_a_short_one_of_its_kind():
 
 
 def test_solvers_that_a_policy_calls():
-    assert "ossb.graves_lai.linear.newton.newton" in solvers("ossb", LINEAR)
+    assert "ossb.graves_lai.program.newton.newton" in solvers("ossb", LINEAR)
     assert solvers("hgl", LINEAR) == frozenset()
 
 

@@ -78,10 +78,41 @@ def rebuilt(template: Any, arrays: Sequence[np.ndarray], table: Table = None) ->
     table
         What takes the place of a table of arms.
     """
-    shapes = [(leaf.dtype, leaf.shape) for leaf in leaves(template)]
-    if shapes != [(array.dtype, array.shape) for array in arrays]:
+    if _shapes(leaves(template)) != _shapes(arrays):
         return None
     return _filled(template, iter(arrays), table)
+
+
+def fitted(template: Any, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
+    """Saved arrays as a memory of the template's shape has them; None where they do not fit.
+
+    What a solver keeps to save work may have another shape than it had in the version that saved
+    it: it then begins anew, and all before and behind it is as it was.
+    """
+    known = list(_marked(template, False))
+    solver = [place for place, (_, renewed) in enumerate(known) if renewed]
+    given = [leaf for leaf, _ in known]
+    if _shapes(given) == _shapes(arrays):
+        return list(arrays)
+    if not solver:
+        return None
+    first, behind = solver[0], len(known) - 1 - solver[-1]
+    last = len(arrays) - behind
+    found = [*arrays[:first], *given[first : solver[-1] + 1], *arrays[last:]]
+    return found if first <= last and _shapes(found) == _shapes(given) else None
+
+
+def _shapes(arrays: Iterable[np.ndarray]) -> list[Any]:
+    return [(array.dtype, array.shape) for array in arrays]
+
+
+def _marked(memory: Any, renewed: bool) -> Iterator[tuple[np.ndarray, bool]]:
+    """The arrays of a memory, in order, and whether each may begin anew."""
+    if isinstance(memory, np.ndarray):
+        yield memory, renewed
+    elif isinstance(memory, tuple) and not _is_scratch(memory):
+        for part in memory:
+            yield from _marked(part, renewed or bool(getattr(memory, "renewable", False)))
 
 
 def _filled(template: Any, arrays: Iterator[np.ndarray], table: Table) -> Any:

@@ -134,6 +134,10 @@ class Player:
             return arrays.rebuilt(self._template, memory, table)
         return arrays.rebuilt(self._template, memory, RenamedTable(table, self.kept))
 
+    def fitted(self, memory: list[np.ndarray]) -> list[np.ndarray] | None:
+        """Saved arrays in the shape of this version's; None where they have another."""
+        return arrays.fitted(self._template, memory)
+
     def view(self, tally: Tally) -> Tally:
         """What the policy sees of a tally."""
         if self.whole:

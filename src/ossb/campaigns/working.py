@@ -32,11 +32,12 @@ def live_memory(state: Any, course: Course, player: Any) -> Live:
     """A memory to decide with: that at hand, a copy of what the journal holds, or a fresh one."""
     if course.live is not None and course.live.player is player:
         return course.live
-    found = _made_again(state, course, player) if course.repeats else course.memory
-    memory = Memory(found or ())
-    bound = player.bind(memory.arrays, state.table)
-    if bound is not None:
-        return Live(player, memory, bound, False)
+    saved = course.memory.arrays
+    found = _made_again(state, course, player) if course.repeats else player.fitted(saved)
+    if found is not None:
+        memory = Memory(found)
+        renewed = bool(saved) and memory.words.size != course.memory.words.size
+        return Live(player, memory, player.bind(memory.arrays, state.table), renewed)
     # there is none yet, or this version's memory has another shape
     memory = Memory(player.start())
     return Live(player, memory, player.bind(memory.arrays, state.table), True)
@@ -44,7 +45,10 @@ def live_memory(state: Any, course: Course, player: Any) -> Live:
 
 def _made_again(state: Any, course: Course, player: Any) -> Memory | None:
     """The memory after the newest ask; None where this version decides otherwise."""
-    memory, reached = Memory(course.memory if len(course.memory) else player.start()), -1
+    saved = player.fitted(course.memory.arrays) if len(course.memory) else player.start()
+    if saved is None:
+        return None
+    memory, reached = Memory(saved), -1
     if course.mark is not None:
         mark = course.mark
         found = [n for n, repeat in enumerate(course.repeats) if repeat.digest == mark.digest]
@@ -53,7 +57,7 @@ def _made_again(state: Any, course: Course, player: Any) -> Memory | None:
             memory.words[:] = np.frombuffer(mark.content, np.uint64)
     bound = player.bind(memory.arrays, state.table)
     tally = Tally(*(np.zeros_like(leaf) for leaf in state.tally))
-    for number, repeat in enumerate(course.repeats if bound is not None else ()):
+    for number, repeat in enumerate(course.repeats):
         move(tally, repeat.tally)
         if number <= reached:
             continue
@@ -64,7 +68,7 @@ def _made_again(state: Any, course: Course, player: Any) -> Memory | None:
                 return None
         except PolicyError:
             return None
-    return memory if bound is not None else None
+    return memory
 
 
 def _repeats(repeat: Repeat, tally: Tally, state: Any, player: Any, bound: Any) -> bool:

@@ -15,7 +15,8 @@ import numpy as np
 from ossb.graves_lai import program
 from ossb.graves_lai.information.indices import Indices, indices
 from ossb.graves_lai.information.links import IDENTITY
-from ossb.graves_lai.program.warm import ROWS, follow
+from ossb.graves_lai.program.newton import ROWS
+from ossb.graves_lai.program.warm import follow
 from ossb.models.base import SETTLED, WEAKEST
 from ossb.models.glm import FACTOR, GRAM, PARALLEL, UNSEEN, GlmModel
 from ossb.models.glm_ratio import SURE, Scratch, exact_ratio, new_scratch

@@ -48,7 +48,7 @@ from ossb.models.scales import (
     stray,
 )
 from ossb.models.spanning import first_look
-from ossb.numerics.dense import cholesky, inverse_of_factored
+from ossb.numerics.dense import cholesky, inverse_of_factored, smallest
 from ossb.records import Floats, Ints, record
 from ossb.tally import Tally
 
@@ -98,21 +98,6 @@ def whiten(arms: np.ndarray, gram: np.ndarray, factor: np.ndarray, out: np.ndarr
         for k in range(out.shape[1]):
             out[i, k] *= scale
     return True
-
-
-@kernel
-def smallest(values: np.ndarray) -> float:
-    """The minimum, in four strands: one comparison need not wait for the last."""
-    m0, m1, m2, m3 = math.inf, math.inf, math.inf, math.inf
-    blocks = values.shape[0] - values.shape[0] % 4
-    for z in range(0, blocks, 4):
-        m0 = min(m0, values[z])
-        m1 = min(m1, values[z + 1])
-        m2 = min(m2, values[z + 2])
-        m3 = min(m3, values[z + 3])
-    for z in range(blocks, values.shape[0]):
-        m0 = min(m0, values[z])
-    return min(min(m0, m1), min(m2, m3))
 
 
 @record
@@ -180,7 +165,7 @@ class LinearModel(NamedTuple):
         return leader
 
     def rates(self, leader: int, kappa: float, memory: LinearLook, out: np.ndarray) -> float:
-        gap = solved_rates(memory.estimate, memory.rewards, kappa, memory.solver, out)
+        gap = solved_rates(memory.estimate, memory.rewards, leader, kappa, memory.solver, out)
         for x in range(self.n_arms):
             out[x] *= self.sigma * self.sigma
         return gap

@@ -11,6 +11,8 @@ import numpy as np
 
 from ossb.kernels import kernel
 
+BLOCK = 512  # vectors
+
 
 @kernel
 def multiply(
@@ -86,6 +88,25 @@ def weighted_gram(
     for i in range(length):
         for j in range(i):
             out[i, j] = out[j, i]
+
+
+@kernel
+def quadratic_form(
+    matrix: np.ndarray, across: np.ndarray, size: int, count: int, out: np.ndarray
+) -> None:
+    """Write vᵀ matrix v of so many vectors, by the upper triangle; ``across`` has them as columns.
+
+    Loops go over blocks of vectors that stay in cache.
+    """
+    for start in range(0, count, BLOCK):
+        stop = min(start + BLOCK, count)
+        for x in range(start, stop):
+            out[x] = 0.0
+        for i in range(size):
+            for j in range(i, size):
+                factor = matrix[i, j] if i == j else 2.0 * matrix[i, j]
+                for x in range(start, stop):
+                    out[x] += factor * (across[i, x] * across[j, x])
 
 
 @kernel
@@ -207,3 +228,18 @@ def solve_general(matrix: np.ndarray, right: np.ndarray, size: int) -> bool:
             total -= matrix[i, j] * right[j]
         right[i] = total / matrix[i, i]
     return True
+
+
+@kernel
+def smallest(values: np.ndarray) -> float:
+    """The minimum, in four strands: one comparison need not wait for the last."""
+    m0, m1, m2, m3 = math.inf, math.inf, math.inf, math.inf
+    blocks = values.shape[0] - values.shape[0] % 4
+    for z in range(0, blocks, 4):
+        m0 = min(m0, values[z])
+        m1 = min(m1, values[z + 1])
+        m2 = min(m2, values[z + 2])
+        m3 = min(m3, values[z + 3])
+    for z in range(blocks, values.shape[0]):
+        m0 = min(m0, values[z])
+    return min(min(m0, m1), min(m2, m3))

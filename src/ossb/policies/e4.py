@@ -190,7 +190,7 @@ class E4(NamedTuple):
         horizon = memory.plan[HORIZON]
         log = math.log(horizon)
         double = math.log(log)
-        solved_rates(regression.rewards, regression.rewards, 1e-3, memory.solver, rate)
+        solved_rates(regression.rewards, regression.rewards, leader, 1e-3, memory.solver, rate)
         alpha = (1.0 + 1.0 / double) * (1.0 + d * double / log)
         most = min(math.pow(log, 1.0 + self.gamma), 0.5 * horizon / n_arms)
         scale = self.sigma * self.sigma * alpha * log

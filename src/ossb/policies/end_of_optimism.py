@@ -148,7 +148,7 @@ class EndOfOptimism(NamedTuple):
         regression, horizon = memory.regression, memory.plan[HORIZON]
         leader = regress_on(self.features, tally, regression)
         wanted = memory.frozen[WANTED]
-        solved_rates(regression.rewards, regression.rewards, 1e-3, memory.solver, wanted)
+        solved_rates(regression.rewards, regression.rewards, leader, 1e-3, memory.solver, wanted)
         scale = 0.5 * self.sigma * self.sigma * self.confidence(math.log(horizon), horizon)
         widest = 0.0
         for x in range(wanted.shape[0]):

@@ -14,7 +14,7 @@ import numpy as np
 from ossb.graves_lai.cost import Cost
 from ossb.graves_lai.glm import certificate, solution
 from ossb.graves_lai.linear.leaders import across_all
-from ossb.graves_lai.linear.solution import LinearSolution, solve, solve_apart
+from ossb.graves_lai.linear.solution import LinearSolution, solve_apart
 from ossb.graves_lai.proof import Arm, Ball, Support
 from ossb.structures.base import Bound
 from ossb.structures.priced_glm import PricedGlm
@@ -81,18 +81,10 @@ class LinearInContexts(InContexts, PricedLinear):
     def _found(self, gap: float) -> tuple[np.ndarray, LinearSolution]:
         played, told, shown, apart, basis = self.posed
         margins = self.margins
-        if len(self.free) < len(self.instance.bests):
-            found = solve_apart(shown, apart, self.prices[played], margins[told], gap)
-        else:  # what tells an arm apart is what it shows; an arm of no features has no price
-            arms = np.vstack([shown, np.zeros((1, shown.shape[1]))])
-            costs, most = np.append(self.prices[played], 0.0), np.append(margins[played], 0.0)
-            found = solve(arms, len(played), costs, most, gap)
+        found = solve_apart(shown, apart, self.prices[played], margins[told], gap)
         rates = np.zeros(len(self.arms))
-        rates[played] = found.rates[: len(played)]
-        weights, places = found.weights[: len(told)], found.alternatives
-        return told, found._replace(
-            rates=rates, weights=weights, alternatives=places, directions=found.directions @ basis.T
-        )
+        rates[played] = found.rates
+        return told, found._replace(rates=rates, directions=found.directions @ basis.T)
 
 
 class GlmInContexts(InContexts, PricedGlm):

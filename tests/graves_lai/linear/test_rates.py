@@ -3,16 +3,21 @@
 import numpy as np
 import pytest
 
-from ossb.graves_lai.linear import rates, solve, start
+from ossb.graves_lai.linear import rates as rates_of
+from ossb.graves_lai.linear import solve, start
 from ossb.graves_lai.linear.certificate import feasible_scale
-from ossb.graves_lai.linear.memory import (
-    COLD,
-    FAILURES,
-    NEWTON,
-    RANK,
-    VERIFIED,
-    WARM,
-)
+from ossb.graves_lai.program.warm import COLD, FAILED, KEPT, NEWTON, WARM
+from ossb.kernels import separate_kernel
+
+
+@separate_kernel
+def rates(means, rewards, kappa, memory, out):
+    """Rates where the first of the best leads."""
+    leader = 0
+    for x in range(means.shape[0]):
+        if means[x] > means[leader]:
+            leader = x
+    return rates_of(means, rewards, leader, kappa, memory, out)
 
 
 def unit_arms(n_arms, dimension, seed):
@@ -52,8 +57,8 @@ def test_rates_agree_with_cold_solves_along_a_path(n_arms, dimension, rounds):
         assert cost(means, out) * (1.0 - gap) <= exact.upper * (1.0 + 1e-9)
         assert exact.lower <= cost(means, out) * (1.0 + 1e-9)
         assert feasible_scale(arms, best, gaps, out) <= 1.0 + 1e-12
-    assert memory.statistic[NEWTON] + memory.statistic[VERIFIED] > 0
-    assert memory.statistic[FAILURES] == 0
+    assert memory.held.counts[NEWTON] + memory.held.counts[KEPT] > 0
+    assert memory.held.counts[FAILED] == 0
 
 
 def test_a_held_solution_is_kept_while_its_gap_is_small():
@@ -68,7 +73,7 @@ def test_a_held_solution_is_kept_while_its_gap_is_small():
         assert feasible_scale(arms, best, gaps, out) <= 1.0 + 1e-12
         exact = solve(arms, best, gaps, gaps)
         assert exact.lower * (1 - 1e-9) <= cost(means, out) <= exact.upper / (1.0 - gap) * 1.000001
-    assert memory.statistic[VERIFIED] > 75
+    assert memory.held.counts[KEPT] > 75
 
 
 @pytest.mark.parametrize("n_arms", [3, 4, 5])
@@ -85,8 +90,8 @@ def test_few_arms_are_solved_again_by_newton(n_arms):
         )
         assert out == pytest.approx(expected, rel=1e-5)
         means = means + 1e-3 * rng.normal(size=n_arms)
-    assert memory.statistic[COLD] == 1
-    assert memory.statistic[NEWTON] == 9
+    assert memory.held.counts[COLD] == 1
+    assert memory.held.counts[NEWTON] == 9
 
 
 def test_the_active_set_changes_on_the_way():
@@ -99,8 +104,8 @@ def test_the_active_set_changes_on_the_way():
         assert rates(means, means, 0.0, memory, out) <= 1e-6
         bases.add(tuple(np.flatnonzero(out)))
     assert len(bases) > 3
-    solved = memory.statistic[WARM] + memory.statistic[COLD]
-    assert memory.statistic[NEWTON] > 3 * solved
+    solved = memory.held.counts[WARM] + memory.held.counts[COLD]
+    assert memory.held.counts[NEWTON] > 3 * solved
 
 
 def test_costs_apart_from_margins():
@@ -124,8 +129,8 @@ def test_a_jump_is_solved_from_the_held_solution_or_afresh():
     for size in (0.01, 0.03, 0.1, 0.03, 0.2, 0.05) * 5:
         means = arms @ (phi + size * rng.normal(size=3))
         assert rates(means, means, 0.0, memory, out) <= 1e-6
-    assert memory.statistic[WARM] > 0
-    assert memory.statistic[COLD] > 1
+    assert memory.held.counts[WARM] > 0
+    assert memory.held.counts[COLD] > 1
 
 
 def test_ties_of_estimates_give_finite_rates():
@@ -149,13 +154,13 @@ def test_ties_of_estimates_give_finite_rates():
 
 def test_the_least_recently_used_leader_is_forgotten():
     arms, _ = unit_arms(8, 2, 1)
-    memory, out = start(arms, slots=3), np.empty(8)
+    memory, out = start(arms, most=2), np.empty(8)
     for leader in (0, 1, 2, 0, 3, 0, 1):
         means = arms @ arms[leader]
         assert rates(means, means, 0.0, memory, out) <= 1e-6
-    held = {int(x) for x in np.flatnonzero(memory.slot_of >= 0)}
-    assert held == {0, 1, 3}
-    assert memory.statistic[COLD] == 5
+    kept = {int(x) for x in np.flatnonzero(memory.slots.slot_of >= 0)}
+    assert kept == {0, 3}  # beside 1, which leads
+    assert memory.held.counts[COLD] == 5
 
 
 @pytest.mark.parametrize(
@@ -167,13 +172,12 @@ def test_nothing_to_rule_out(arms):
     for _ in range(2):
         assert rates(means, means, 0.0, memory, out) == 0.0
         assert not out.any()
-    assert memory.size[memory.slot_of[int(np.argmax(means))], RANK] == 0
 
 
 def test_slots_are_fewer_for_many_arms():
-    assert start(np.eye(3)).held.shape[0] == 4
+    assert start(np.eye(3)).slots.sizes.shape[0] == 3
     many = np.random.default_rng(0).normal(size=(400_000, 4))
-    assert start(many).held.shape[0] < 25
+    assert start(many).slots.sizes.shape[0] < 25
 
 
 @pytest.mark.parametrize(("n_arms", "dimension"), [(20, 2), (60, 3)])
@@ -188,8 +192,8 @@ def test_interpreted_and_compiled_agree_bit_for_bit(n_arms, dimension):
                 means, means, 1e-3, fast, two
             )
             assert np.array_equal(one, two)
-    assert np.array_equal(plain.statistic, fast.statistic)
-    assert np.array_equal(plain.held[:-1], fast.held[:-1])
+    assert np.array_equal(plain.held.counts, fast.held.counts)
+    assert np.array_equal(plain.held.feasible, fast.held.feasible)
 
 
 def test_one_off_solutions_agree_bit_for_bit():
@@ -201,21 +205,3 @@ def test_one_off_solutions_agree_bit_for_bit():
     two = solve(arms, best, gaps, gaps, compiled=True)
     assert np.array_equal(one.rates, two.rates)
     assert (one.upper, one.lower) == (two.upper, two.lower)
-
-
-def test_nothing_in_the_work_arrays_outlives_a_call():
-    rng = np.random.default_rng(5)
-    arms = rng.normal(size=(20, 3))
-    kept, spoiled = start(arms), start(arms)
-    outs = np.empty(20), np.empty(20)
-    phi = np.array([0.5, 0.3, 0.4])
-    for _ in range(60):
-        phi = phi + 0.03 * rng.normal(size=3)
-        means = arms @ phi
-        for array in spoiled.work:
-            if array is not spoiled.work.directions:
-                array[...] = 7 if array.dtype == np.int64 else np.nan
-        gap = rates(means, means, 0.0, kept, outs[0])
-        assert rates(means, means, 0.0, spoiled, outs[1]) == gap
-        assert np.array_equal(*outs)
-    assert kept.work.scratch

@@ -16,12 +16,15 @@ A program has columns, which are played, and rows, its alternatives.  Every reco
 - ``keep(row)``: hold the minimiser, for the lower side of the value;
 - ``price_held(rows, weights, count, is_open, out)``: Σ weight · divergence of every open column at
   the minimisers held;
-- ``prove(row, told)``: what can be proved of F, just told; ``settle(least)``: keep these
-  proofs, for the rates divided by the least of them;
+- ``inform_all(proving, alternatives)``: F of every open row, found, or what ``prove(row, told)``
+  proves of it; the least.  Records without a shortcut ask row by row (``look_at_each``);
+- ``settle(least, n_rows, work)``: keep these proofs, for the rates divided by the least of them;
 - ``rescale(stretched)`` and ``rule_out(chosen, is_row, scores)``: better coordinates, and which
   scores count no longer once one column or row was chosen.
 
-Those that policies follow from estimate to estimate (``program.warm``) also have ``proved(row)``,
-what the proofs kept are worth now; ``fit(row)``, which moves the minimiser held to the gap there is
-now; and ``fall_back(is_open, out)``, rates that are feasible whatever happened.
+Those that policies follow from estimate to estimate (``program.warm``) also have
+``recheck(n_rows, work)``, the least that is still proved of the rates held and the most that any
+column tells for its cost at the weights held, both at the gaps there are now; ``fit(row)``, which
+moves the minimiser held to these gaps; and ``fall_back(is_open, out)``, rates that are feasible
+whatever happened.
 """

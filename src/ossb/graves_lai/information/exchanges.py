@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ossb.families import Family
+from ossb.graves_lai.program.generation import look_at_each
 from ossb.graves_lai.program.work import Alternatives, Plays, Work, most_columns
 from ossb.graves_lai.program.working_set import score_equal_spending
 from ossb.kernels import kernel
@@ -83,6 +84,9 @@ class Exchanges(NamedTuple):
         told = high * self.divergence_at(row, self.high[row], fallen)
         return told + low * self.divergence_at(row, self.low[row], fallen)
 
+    def inform_all(self, proving: bool, alternatives: Alternatives) -> float:
+        return look_at_each(self, proving, alternatives)
+
     def gradient_at(self, row: int, columns: Ints, count: int, out: Floats) -> None:
         for e in range(count):
             out[e] = self.divergence_at(row, columns[e], self.fallen[row])
@@ -131,7 +135,7 @@ class Exchanges(NamedTuple):
         """F itself is in closed form."""
         return told
 
-    def settle(self, least: float) -> None:
+    def settle(self, least: float, n_rows: int, work: Work) -> None:
         """No proofs are kept."""
 
 

@@ -6,20 +6,16 @@ then rescaled by what the rates tell, or its small directions would drown in rou
 """
 
 import math
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ossb.graves_lai.information.index_minimiser import ACTIVE, RANK
-from ossb.graves_lai.information.links import curvature
 from ossb.graves_lai.program.work import Alternatives, Plays
 from ossb.kernels import kernel
 from ossb.numerics.dense import add_square, cholesky, inner, solve_lower
 
-if TYPE_CHECKING:
-    from ossb.graves_lai.information.indices import Indices
-
-NEGLIGIBLE = 1e-11  # of the largest arm: what is left of an arm in the span of the others
+NEGLIGIBLE = 1e-12  # of an arm's own length: what is left of it in the span of the others
 FEW = 8  # arms that are all columns to begin with
 SIMILAR = 0.98  # cosine above which two arms are not added in the same round
 
@@ -52,15 +48,17 @@ def longest_row(rest: np.ndarray, dimension: int) -> int:
 
 
 @kernel
-def set_frame(info: "Indices") -> float:
-    """Fill the frame; the square of the length below which a point is rounding."""
+def set_frame(info: Any) -> None:
+    """Fill the frame: what plays that are not free add to those that are, longest part first."""
     n_arms, dimension = info.arms.shape
-    scale = 0.0
     for x in range(n_arms):
+        largest = 0.0
         for i in range(dimension):
-            info.remains[x, i] = info.arms[x, i]
-        scale = max(scale, inner(info.remains[x], info.remains[x], dimension))
-    least = NEGLIGIBLE * NEGLIGIBLE * scale
+            largest = max(largest, abs(info.arms[x, i]))
+        _, power = math.frexp(largest)
+        for i in range(dimension):  # an arm counts by its direction, however short it is
+            info.remains[x, i] = math.ldexp(info.arms[x, i], -power)  # exactly
+    least = NEGLIGIBLE * NEGLIGIBLE
     for x in range(n_arms):
         if info.is_free[x] == 1 and inner(info.remains[x], info.remains[x], dimension) > least:
             for i in range(dimension):
@@ -76,45 +74,49 @@ def set_frame(info: "Indices") -> float:
         take_out(info.remains, info.frame[rank], dimension)
         rank += 1
     info.sizes[RANK] = rank
-    return least
 
 
 @kernel
-def open_apart(info: "Indices", plays: Plays, alternatives: Alternatives) -> None:
-    """Fill coordinates, and open the columns that show something, and the rows that need it."""
-    n_arms, dimension = info.arms.shape
-    least = set_frame(info)
-    rank = info.sizes[RANK]
-    for x in range(n_arms):
-        size = 0.0
-        for i in range(rank):
-            info.points[x, i] = inner(info.arms[x], info.frame[i], dimension)
-            info.deltas[x, i] = 0.0
-            info.kept[x, i] = 0.0
-            size += info.points[x, i] * info.points[x, i]
-        shows = info.is_free[x] == 0 and size > least
+def place(info: Any, vector: np.ndarray, out: np.ndarray) -> bool:
+    """Write the coordinates of a vector in the frame; False, and 0, where it has none."""
+    dimension, rank = vector.shape[0], info.sizes[RANK]
+    size = 0.0
+    for i in range(rank):
+        out[i] = inner(vector, info.frame[i], dimension)
+        size += out[i] * out[i]
+    if size > NEGLIGIBLE * NEGLIGIBLE * inner(vector, vector, dimension):
+        return True
+    for i in range(rank):
+        out[i] = 0.0
+    return False
+
+
+@kernel
+def open_columns(info: Any, plays: Plays) -> None:
+    """Choose the frame, place every arm in it, and open those that cost and show something."""
+    set_frame(info)
+    for x in range(info.arms.shape[0]):
+        shows = place(info, info.arms[x], info.points[x]) and info.is_free[x] == 0
         plays.is_open[x] = 1 if shows else 0
-        info.active[x], info.played[x] = x, 0.0
-        if shows:
-            info.played[x] = 1.0 / plays.costs[x]
-        else:
-            for i in range(rank):
-                info.points[x, i] = 0.0
-    for x in range(n_arms):
-        size = 0.0
-        for i in range(rank):
-            info.apart[x, i] = info.points[x, i] - info.points[info.leaders[x], i]
-            size += info.apart[x, i] * info.apart[x, i]
-        alternatives.is_open[x] = 1 if info.leaders[x] != x and size > least else 0
-    info.sizes[ACTIVE] = n_arms
-    rescaled(info, 0.0)
+        info.active[x] = x
+        info.played[x] = 1.0 / plays.costs[x] if shows else 0.0
+    info.sizes[ACTIVE] = info.arms.shape[0]
 
 
 @kernel
-def rescaled(info: "Indices", stretched: float) -> None:
+def forget(info: Any) -> None:
+    """Leave no minimiser of before, which was in other coordinates."""
+    for row in range(info.apart.shape[0]):
+        for i in range(info.sizes[RANK]):
+            info.deltas[row, i] = 0.0
+            info.kept[row, i] = 0.0
+
+
+@kernel
+def rescaled(info: Any, stretched: float) -> bool:
     """Rescale coordinates, frame and directions by what is played tells at no change.
 
-    Left as they are where that is within ``stretched`` of being well conditioned.
+    Left as they are (False) where that is within ``stretched`` of being well conditioned.
     """
     n_arms, dimension = info.arms.shape
     rank, factor = info.sizes[RANK], info.factor
@@ -124,26 +126,27 @@ def rescaled(info: "Indices", stretched: float) -> None:
     for e in range(info.sizes[ACTIVE]):
         if info.played[e] > 0.0:
             x = info.active[e]
-            weight = info.played[e] * curvature(info.law, info.index_of[x], 0.0)
-            add_square(weight, info.points[x], rank, factor)
+            add_square(info.played[e] * info.weight_of(x), info.points[x], rank, factor)
     if not cholesky(factor, rank):
-        return
+        return False
     largest, least = 0.0, math.inf
     for i in range(rank):
         largest, least = max(largest, factor[i, i]), min(least, factor[i, i])
     if largest <= stretched * least:
-        return
+        return False
     for x in range(n_arms):
         solve_lower(factor, rank, info.points[x])
-        solve_lower(factor, rank, info.apart[x])
-        turn(factor, rank, info.deltas[x])
-        turn(factor, rank, info.kept[x])
+    for row in range(info.apart.shape[0]):
+        solve_lower(factor, rank, info.apart[row])
+        turn(factor, rank, info.deltas[row])
+        turn(factor, rank, info.kept[row])
     for i in range(rank):  # the same elimination on the rows of the frame
         for j in range(dimension):
             info.frame[i, j] /= factor[i, i]
         for k in range(i + 1, rank):
             for j in range(dimension):
                 info.frame[k, j] -= factor[i, k] * info.frame[i, j]
+    return True
 
 
 @kernel
@@ -157,51 +160,63 @@ def turn(factor: np.ndarray, rank: int, vector: np.ndarray) -> None:
 
 
 @kernel
-def rule_out_alike(info: "Indices", chosen: int, scores: np.ndarray) -> None:
-    """Clear the scores of arms in nearly the direction of the chosen one."""
-    rank = info.sizes[RANK]
-    size = inner(info.points[chosen], info.points[chosen], rank)
+def rule_out_alike(vectors: np.ndarray, rank: int, chosen: int, scores: np.ndarray) -> None:
+    """Clear the scores of those in nearly the direction of the chosen one."""
+    size = inner(vectors[chosen], vectors[chosen], rank)
     for x in range(scores.shape[0]):
         if scores[x] > 0.0:
-            along = inner(info.points[chosen], info.points[x], rank)
-            other = inner(info.points[x], info.points[x], rank)
+            along = inner(vectors[chosen], vectors[x], rank)
+            other = inner(vectors[x], vectors[x], rank)
             if along * along > SIMILAR * SIMILAR * size * other:
                 scores[x] = 0.0
 
 
 @kernel
-def extreme_column(info: "Indices", i: int, j: int, mix: float, plays: Plays) -> int:
-    """The arm that tells most for its cost along axis i, plus ``mix`` times axis j; or −1."""
-    chosen, largest = -1, 0.0
-    for x in range(info.arms.shape[0]):
+def score_extremes(info: Any, i: int, j: int, plays: Plays, alternatives: Alternatives) -> None:
+    """Score what is extreme along axis i plus axis j, and along their difference.
+
+    That is the arm that tells most for its cost, and the alternative that is nearest, which is also
+    the natural arm to play where it is one.
+    """
+    n_arms, n_rows = info.arms.shape[0], info.apart.shape[0]
+    plus, minus, most_plus, most_minus = -1, -1, 0.0, 0.0
+    for x in range(n_arms):
         if plays.is_open[x] == 1:
-            along = info.points[x, i] + mix * info.points[x, j]
-            weight = curvature(info.law, info.index_of[x], 0.0) / plays.costs[x]
-            if along * along * weight > largest:
-                chosen, largest = x, along * along * weight
-    return chosen
+            weight = info.weight_of(x) / plays.costs[x]
+            one, two = info.points[x, i], info.points[x, j] if j != i else 0.0
+            if (one + two) * (one + two) * weight > most_plus:
+                plus, most_plus = x, (one + two) * (one + two) * weight
+            if (one - two) * (one - two) * weight > most_minus:
+                minus, most_minus = x, (one - two) * (one - two) * weight
+    if plus >= 0:
+        plays.score[plus] = 1.0
+    if minus >= 0:
+        plays.score[minus] = 1.0
+    plus, minus, most_plus, most_minus = -1, -1, 0.0, 0.0
+    for row in range(n_rows):
+        if alternatives.is_open[row] == 1:
+            scale = 1.0 / info.margins[row]
+            one, two = info.apart[row, i] * scale, info.apart[row, j] * scale if j != i else 0.0
+            if (one + two) * (one + two) > most_plus:
+                plus, most_plus = row, (one + two) * (one + two)
+            if (one - two) * (one - two) > most_minus:
+                minus, most_minus = row, (one - two) * (one - two)
+    for sign in range(2):
+        row = plus if sign == 0 else minus
+        if row >= 0:
+            alternatives.score[row] = 1.0
+            if n_rows == n_arms and plays.is_open[row] == 1:
+                plays.score[row] = 1.0
 
 
 @kernel
-def extreme_row(info: "Indices", i: int, j: int, mix: float, alternatives: Alternatives) -> int:
-    """The arm nearest to being best along axis i, plus ``mix`` times axis j; or −1."""
-    chosen, largest = -1, 0.0
-    for x in range(info.arms.shape[0]):
-        if alternatives.is_open[x] == 1:
-            along = (info.apart[x, i] + mix * info.apart[x, j]) / info.margins[x]
-            if along * along > largest:
-                chosen, largest = x, along * along
-    return chosen
-
-
-@kernel
-def span(info: "Indices", plays: Plays) -> None:
+def span(info: Any, plays: Plays) -> None:
     """Score columns that span the space, by pivoted Gram–Schmidt: else nothing is finite."""
     rank = info.sizes[RANK]
     for x in range(info.arms.shape[0]):
         root = 0.0
         if plays.is_open[x] == 1:
-            root = math.sqrt(curvature(info.law, info.index_of[x], 0.0) / plays.costs[x])
+            root = math.sqrt(info.weight_of(x) / plays.costs[x])
         for i in range(rank):
             info.remains[x, i] = root * info.points[x, i]
     for _ in range(rank):
@@ -214,7 +229,7 @@ def span(info: "Indices", plays: Plays) -> None:
 
 
 @kernel
-def score_first(info: "Indices", plays: Plays, alternatives: Alternatives) -> None:
+def score_first(info: Any, plays: Plays, alternatives: Alternatives) -> None:
     """Score arms that span the space, and extreme ones along axes, their sums and differences."""
     n_arms, rank = info.arms.shape[0], info.sizes[RANK]
     span(info, plays)
@@ -223,12 +238,4 @@ def score_first(info: "Indices", plays: Plays, alternatives: Alternatives) -> No
             plays.score[x] = 1.0 if plays.is_open[x] == 1 else 0.0
     for i in range(rank):
         for j in range(i + 1):
-            for sign in range(2):
-                mix = 0.0 if j == i else 1.0 - 2.0 * sign
-                column = extreme_column(info, i, j, mix, plays)
-                row = extreme_row(info, i, j, mix, alternatives)
-                if column >= 0:
-                    plays.score[column] = 1.0
-                if row >= 0:
-                    plays.score[row] = 1.0 if plays.is_open[row] == 1 else 0.0
-                    alternatives.score[row] = 1.0
+            score_extremes(info, i, j, plays, alternatives)

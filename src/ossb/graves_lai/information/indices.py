@@ -16,7 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ossb.graves_lai.information.index_frame import (
-    open_apart,
+    forget,
+    open_columns,
+    place,
     rescaled,
     rule_out_alike,
     score_first,
@@ -27,11 +29,13 @@ from ossb.graves_lai.information.links import (
     IDENTITY,
     LARGEST,
     change,
+    curvature,
     divergence,
     divergence_from,
     mean,
     rest,
 )
+from ossb.graves_lai.program.generation import look_at_each, recheck
 from ossb.graves_lai.program.work import Alternatives, Plays, Work, most_columns, symmetric
 from ossb.numerics.dense import add_square, inner
 from ossb.records import Floats, Ints, record
@@ -85,7 +89,15 @@ class Indices(NamedTuple):
                 self.leaders[x] = leader
                 self.is_free[x] = 1 if x == leader else 0
         self.read_means()
-        open_apart(self, plays, alternatives)
+        open_columns(self, plays)
+        for x in range(self.arms.shape[0]):
+            lead = self.leaders[x]
+            for j in range(self.arms.shape[1]):
+                self.step[j] = self.arms[x, j] - self.arms[lead, j]
+            tells = place(self, self.step, self.apart[x]) and lead != x
+            alternatives.is_open[x] = 1 if tells else 0
+        forget(self)
+        rescaled(self, 0.0)
 
     def seed(self, work: Work) -> None:
         """Score the columns and rows to begin with."""
@@ -97,7 +109,8 @@ class Indices(NamedTuple):
 
     def rule_out(self, chosen: int, is_row: bool, scores: Floats) -> None:
         """Clear the scores of all that are like the chosen one."""
-        rule_out_alike(self, chosen, scores)
+        vectors = self.apart if is_row else self.points
+        rule_out_alike(vectors, self.sizes[RANK], chosen, scores)
 
     def n_alternatives(self) -> int:
         """How many rows there are."""
@@ -118,9 +131,16 @@ class Indices(NamedTuple):
                 active += 1
         self.sizes[ACTIVE] = active
 
+    def weight_of(self, x: int) -> float:
+        """How much a play of arm x tells of small changes of its index."""
+        return curvature(self.law, self.index_of[x], 0.0)
+
     def inform(self, row: int, enough: float) -> float:
         """F at what is played, or a lower bound of it above ``enough``; −1 where it fails."""
         return minimise(self, row, enough)
+
+    def inform_all(self, proving: bool, alternatives: Alternatives) -> float:
+        return look_at_each(self, proving, alternatives)
 
     def gradient_at(self, row: int, columns: Ints, count: int, out: Floats) -> None:
         """The divergence of each column at the minimiser."""
@@ -170,13 +190,16 @@ class Indices(NamedTuple):
         """A lower bound of F at what is played, from the minimiser; −1 if there is none."""
         return proof_of(self, row)
 
-    def settle(self, least: float) -> None:
+    def settle(self, least: float, n_rows: int, work: Work) -> None:
         """Keep the proofs for the rates played, divided by the least that they tell."""
         keep_proofs(self, least)
 
     def proved(self, row: int) -> float:
         """A lower bound of F at the rates proved, from their proof, wherever indices are now."""
         return proof_still(self, row)
+
+    def recheck(self, n_rows: int, work: Work) -> tuple[float, float]:
+        return recheck(self, n_rows, work)
 
     def fit(self, row: int) -> bool:
         """Move the held minimiser to the margin there is now; False if it tells nothing."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ossb.graves_lai.program.generation import look_at_each, recheck
 from ossb.graves_lai.program.work import Alternatives, Plays, Work
 from ossb.graves_lai.semi_bandit.item_family import EDGE, ItemFamily
 from ossb.kernels import kernel, separate_kernel
@@ -320,6 +321,9 @@ class SetItems(NamedTuple):
     def inform(self, row: int, enough: float) -> float:
         return self.minimise(row, self.seen)
 
+    def inform_all(self, proving: bool, alternatives: Alternatives) -> float:
+        return look_at_each(self, proving, alternatives)
+
     def gradient_at(self, row: int, columns: Ints, count: int, out: Floats) -> None:
         self.fill(row, self.seen)
         for e in range(count):
@@ -406,7 +410,7 @@ class SetItems(NamedTuple):
         """F itself: multipliers are found to rounding, and the check finds its own."""
         return told
 
-    def settle(self, least: float) -> None:
+    def settle(self, least: float, n_rows: int, work: Work) -> None:
         for k in range(self.numbers[0]):
             self.seen[k] /= least
         for row in range(self.gaps.shape[0]):
@@ -416,6 +420,9 @@ class SetItems(NamedTuple):
         if self.is_quadratic == 1:
             return 0.5 * self.gaps[row] * self.gaps[row] / self.spreads[row]
         return self.minimise(row, self.seen)
+
+    def recheck(self, n_rows: int, work: Work) -> tuple[float, float]:
+        return recheck(self, n_rows, work)
 
     def fit(self, row: int) -> bool:
         if self.is_quadratic == 1:  # the same, stretched

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ossb.families import Family
+from ossb.graves_lai.program.generation import look_at_each
 from ossb.graves_lai.program.work import Alternatives, Plays, Work, most_columns
 from ossb.graves_lai.program.working_set import score_equal_spending
 from ossb.numerics.dense import add_square
@@ -109,6 +110,9 @@ class Levels(NamedTuple):
             told += self.played[e] * self.divergence_at(row, self.active[e], fallen)
         return told
 
+    def inform_all(self, proving: bool, alternatives: Alternatives) -> float:
+        return look_at_each(self, proving, alternatives)
+
     def gradient_at(self, row: int, columns: Ints, count: int, out: Floats) -> None:
         for e in range(count):
             out[e] = self.divergence_at(row, columns[e], self.fallen[row])
@@ -150,7 +154,7 @@ class Levels(NamedTuple):
         """F itself: levels are found to rounding, and the check finds its own."""
         return told
 
-    def settle(self, least: float) -> None:
+    def settle(self, least: float, n_rows: int, work: Work) -> None:
         """No proofs are kept."""
 
 

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ossb.graves_lai.information.index_minimiser import RANK
+from ossb.graves_lai.information.quadratic import Quadratic
 from ossb.graves_lai.linear.enclosure import (
     DIRECTION,
     FEWER,
@@ -19,6 +21,7 @@ from ossb.graves_lai.linear.enclosure import (
     GUARD,
     HUGE,
     PLAYED_RATE,
+    PRICE,
     ROOT,
     SEEN,
     TRUTH,
@@ -33,23 +36,9 @@ from ossb.graves_lai.linear.enclosure import (
     see,
     whitening,
 )
-from ossb.graves_lai.linear.memory import (
-    DESIGN,
-    OMEGA,
-    PLAYED,
-    RANK,
-    WEIGHTED,
-    LinearMemory,
-    start,
-)
-from ossb.graves_lai.linear.rates import resolve
-from ossb.graves_lai.linear.workspace import (
-    ARM_PRICE,
-    ARM_SCRATCH,
-    INVERSE_COST,
-    INVERSE_MARGIN,
-    lifted_size,
-)
+from ossb.graves_lai.linear.rates import LinearMemory, start
+from ossb.graves_lai.program import symmetric
+from ossb.graves_lai.program.generation import generate
 from ossb.kernels import kernel
 
 LEFT, PROVED, NOTHING = 0, 1, 2  # left to another way; proved; nothing to tell apart
@@ -58,6 +47,7 @@ STATUS, BEST_ARM, N_RATES, N_ALTERNATIVES = range(4)
 EXTREME = 100  # powers of 2 beyond which units are extreme
 FAINT = 1e-100  # features, rates and bounds lie between this and its inverse
 SHARES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-30)  # of the cost, below which a rate may be left out
+INSIDE = 0.4  # share of the gap to which rates are solved for, before they are proved
 PUSHES = 12  # times that an alternative is pushed before it is given up
 FLAT = 1e12  # ratio of squared singular values from which on arms nearly depend on each other
 NEARLY = 1e-10  # what is left of an arm without the best one where it counts as nearly parallel
@@ -75,7 +65,7 @@ class Answers(NamedTuple):
 
 def answers(count: int, n_arms: int, dimension: int) -> Answers:
     """Room for the answers to so many instances."""
-    most = min(n_arms, 4 * lifted_size(dimension) + 16)
+    most = min(n_arms, 4 * symmetric(dimension) + 16)
     return Answers(
         np.zeros((count, 4), np.int64),
         np.zeros((count, 2)),
@@ -87,8 +77,7 @@ def answers(count: int, n_arms: int, dimension: int) -> Answers:
 
 def desk(n_arms: int, dimension: int) -> tuple[LinearMemory, Enclosure]:
     """Work arrays for instances of one shape, one after another; K ≥ d."""
-    spanning = np.eye(dimension)[np.arange(n_arms) % dimension]
-    return start(spanning, slots=1), enclosure(n_arms, dimension)
+    return start(np.zeros((n_arms, dimension)), most=1), enclosure(n_arms, dimension)
 
 
 @kernel
@@ -114,12 +103,13 @@ def is_faint(values: np.ndarray) -> bool:
 def pose(arms: np.ndarray, phi: np.ndarray, memory: LinearMemory, proof: Enclosure) -> int:
     """Scale arms and parameter, fill in the gaps; the best arm, -1 where it takes a closer look."""
     n_arms, dimension = arms.shape
-    scaled, own, arm = memory.arms, proof.phi, memory.work.arm
+    rows, scaled, own = memory.information.arms, proof.arms, proof.phi
     by_arms, by_phi = exponent(arms), exponent(phi)
     for i in range(dimension):
         own[TRUTH, i] = math.ldexp(phi[i], -by_phi)
         for x in range(n_arms):
             scaled[i, x] = math.ldexp(arms[x, i], -by_arms)
+            rows[x, i] = scaled[i, x]
     best, top, size = 0, -math.inf, 0.0
     for x in range(n_arms):
         mean = 0.0
@@ -134,9 +124,9 @@ def pose(arms: np.ndarray, phi: np.ndarray, memory: LinearMemory, proof: Enclosu
     for x in range(n_arms):
         largest = max(largest, proof.arm[GAP, x])
     for x in range(n_arms):
-        inverse = largest / proof.arm[GAP, x] if x != best else 0.0
-        arm[INVERSE_COST, x] = inverse
-        arm[INVERSE_MARGIN, x] = inverse
+        gap = proof.arm[GAP, x] / largest if x != best else 1.0
+        memory.information.margins[x] = gap
+        memory.held.work.plays.costs[x] = gap
     return best
 
 
@@ -173,25 +163,22 @@ def nearly_flat(rank: int, proof: Enclosure) -> bool:
 
 
 @kernel
-def aim(slot: int, x: int, best: int, memory: LinearMemory, out: np.ndarray) -> None:
+def aim(x: int, best: int, information: Quadratic, out: np.ndarray) -> None:
     """The direction of the alternative that is held for an arm, orthogonal to the best one."""
-    coordinates, arms, rank = memory.coordinates[slot], memory.arms, memory.size[slot, RANK]
-    dimension, n_arms = arms.shape
+    arms, kept, frame = information.arms, information.kept, information.frame
+    dimension = arms.shape[1]
     for c in range(dimension):
         out[c] = 0.0
-    for i in range(rank):
-        image = 0.0
-        for j in range(rank):
-            image += coordinates[j, x] * coordinates[j, n_arms + dimension + i]
+    for i in range(information.sizes[RANK]):
         for c in range(dimension):
-            out[c] += image * coordinates[i, n_arms + c]
+            out[c] += kept[x, i] * frame[i, c]
     along, square = 0.0, 0.0
     for c in range(dimension):
-        along += out[c] * arms[c, best]
-        square += arms[c, best] * arms[c, best]
+        along += out[c] * arms[best, c]
+        square += arms[best, c] * arms[best, c]
     if square > 0.0:
         for c in range(dimension):
-            out[c] -= along / square * arms[c, best]
+            out[c] -= along / square * arms[best, c]
 
 
 @kernel
@@ -226,17 +213,11 @@ def prove_lower(
     best: int, rank: int, memory: LinearMemory, proof: Enclosure, n: int, answer: Answers
 ) -> float:
     """Write alternatives of instance n, their weights not yet scaled; the bound they prove."""
-    arms, held, lists = memory.arms, memory.held[0], memory.lists[0]
-    arm, price, waits = proof.arm, memory.work.arm[ARM_PRICE], memory.work.arm[ARM_SCRATCH]
-    phi, inverse_margin = proof.phi, memory.work.arm[INVERSE_MARGIN]
-    n_arms = arms.shape[1]
+    arms, arm, price, phi = proof.arms, proof.arm, proof.arm[PRICE], proof.phi
+    waits, n_arms = memory.held.work.alternatives.weight, arms.shape[1]
+    largest = 0.0
     for x in range(n_arms):
         price[x] = 0.0
-        waits[x] = 0.0
-    largest = 0.0
-    for e in range(memory.size[0, WEIGHTED]):
-        x = lists[1, e]
-        waits[x] = held[OMEGA, x] * inverse_margin[x] * inverse_margin[x]
         largest = max(largest, waits[x])
     count, total = 0, 0.0
     for x in range(n_arms):
@@ -244,7 +225,7 @@ def prove_lower(
             if count == answer.arms.shape[2]:
                 return 0.0
             weight = waits[x] / largest
-            aim(0, x, best, memory, phi[DIRECTION])
+            aim(x, best, memory.information, phi[DIRECTION])
             if not confuse(x, best, rank, arms, proof):
                 return 0.0
             for y in range(n_arms):
@@ -269,7 +250,6 @@ def prove_lower(
 
 @kernel
 def prove_upper(
-    best: int,
     rank: int,
     lower: float,
     gap: float,
@@ -282,18 +262,14 @@ def prove_upper(
 
     Rates that are next to nothing are left out where the gap allows it.
     """
-    held, lists = memory.held[0], memory.lists[0]
+    plays = memory.held.work.plays
     arm, vector, matrix = proof.arm, proof.vector, proof.matrix
     rates, fewer = arm[PLAYED_RATE], arm[FEWER]
     n_arms = rates.shape[0]
-    for x in range(n_arms):
-        rates[x] = 0.0
     spent = 0.0
-    for e in range(memory.size[0, PLAYED]):
-        x = lists[0, e]
-        if x != best:
-            rates[x] = held[DESIGN, x]
-            spent += rates[x] * arm[GAP, x]
+    for x in range(n_arms):
+        rates[x] = plays.spent[x] / plays.costs[x] if plays.is_open[x] == 1 else 0.0
+        spent += rates[x] * arm[GAP, x]
     for share in SHARES:
         for x in range(n_arms):
             fewer[x] = rates[x] if rates[x] * arm[GAP, x] > share * spent else 0.0
@@ -360,18 +336,19 @@ def answer_one(
     if best < 0:
         return LEFT
     answer.size[n, BEST_ARM] = best
-    rank = reduce_arms(memory.arms, best, proof.vector)
+    rank = reduce_arms(proof.arms, best, proof.vector)
     if rank == 0 or arms.shape[0] == 1:  # one feature, or one arm: there is nothing to tell apart
         return NOTHING
-    if nearly_parallel(best, rank, memory.arms, proof.vector) or nearly_flat(rank, proof):
+    if nearly_parallel(best, rank, proof.arms, proof.vector) or nearly_flat(rank, proof):
         return LEFT
-    resolve(0, best, 0.4 * gap, 1.0, memory)
-    if memory.size[0, RANK] != rank:
+    information, work = memory.information, memory.held.work
+    generate(information, best, 0, 0, INSIDE * gap, math.inf, 0.0, work)
+    if information.sizes[RANK] != rank:
         return LEFT
     lower = prove_lower(best, rank, memory, proof, n, answer)
     if not lower > 0.0:
         return LEFT
-    upper = prove_upper(best, rank, lower, 0.99 * gap, memory, proof, n, answer)
+    upper = prove_upper(rank, lower, 0.99 * gap, memory, proof, n, answer)
     if not FAINT < upper < 1.0 / FAINT:
         return LEFT
     answer.bounds[n, 0] = lower

@@ -8,7 +8,7 @@ weights y_k ≥ 0, Σ y / max_x (Σ_k y_k ½⟨δ_k, x⟩² / cost_x), the maxim
 import numpy as np
 
 from ossb.errors import InputError
-from ossb.graves_lai.linear.memory import span_basis
+from ossb.graves_lai.linear.span import span_basis
 
 PARALLEL = 1e-12  # sine below which an arm counts as parallel to the best one
 ROUNDING = 4e-15  # what rounding the features of a parallel arm may leave of it
@@ -107,43 +107,40 @@ def refuse_nearly_dependent(z: np.ndarray) -> None:
 
 def feasible_scale(arms: np.ndarray, best: int, margins: np.ndarray, rates: np.ndarray) -> float:
     """The factor by which these rates must be multiplied to be feasible; inf if none does."""
-    return scale_in(complement(arms, best), margins, rates)
+    z = complement(arms, best)
+    return scale_in(z, z, margins, rates)
 
 
-def scale_in(z: np.ndarray, margins: np.ndarray, rates: np.ndarray) -> float:
-    """Like ``feasible_scale``, from the arms in the complement of the best one."""
-    if not z.any():
+def scale_in(shown: np.ndarray, told: np.ndarray, margins: np.ndarray, rates: np.ndarray) -> float:
+    """Like ``feasible_scale``, from what plays show and what is to be told, in one basis."""
+    if not told.any():
         return 0.0
     played = rates > 0.0
-    weighted = np.sqrt(rates[played])[:, None] * z[played]
+    weighted = np.sqrt(rates[played])[:, None] * shown[played]
     scale = np.sqrt((weighted * weighted).sum(axis=0))
-    if weighted.shape[0] < z.shape[1] or not (scale > 0.0).all():
+    if weighted.shape[0] < shown.shape[1] or not (scale > 0.0).all():
         return np.inf
     factor = np.asarray(np.linalg.qr(weighted / scale, mode="r"))
     pivots = np.abs(np.diag(factor))
     if not pivots.min() > 1e-14 * pivots.max():
         return np.inf
-    images = np.ascontiguousarray(z.T) / scale[:, None]
+    images = np.ascontiguousarray(told.T) / scale[:, None]
     for i in range(factor.shape[0]):  # forward substitution with the transposed factor
         images[i] -= factor[:i, i] @ images[:i]
         images[i] /= factor[i, i]
-    needed = (z != 0.0).any(axis=1)
+    needed = (told != 0.0).any(axis=1)
     ratio = 2.0 * np.einsum("ij,ij->j", images, images)[needed] / margins[needed] ** 2
     return float(ratio.max())
 
 
 def lower_bound(
-    arms: np.ndarray,
-    best: int,
-    costs: np.ndarray,
-    directions: np.ndarray,
-    weights: np.ndarray,
+    arms: np.ndarray, costs: np.ndarray, directions: np.ndarray, weights: np.ndarray
 ) -> tuple[float, float]:
     """The bound these alternatives prove, and the factor that makes their weights sum to it."""
     seen = arms @ directions.T
     information = np.einsum("ij,ij,j->i", seen, seen, 0.5 * weights)
-    information[best] = 0.0
-    dearest = float((information / np.where(costs > 0.0, costs, 1.0)).max(initial=0.0))
+    costly = costs > 0.0
+    dearest = float((information[costly] / costs[costly]).max(initial=0.0))
     if not dearest > 0.0:
         return 0.0, 0.0
     return float(weights.sum()) / dearest, 1.0 / dearest

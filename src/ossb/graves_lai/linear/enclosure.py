@@ -53,7 +53,7 @@ TIE = 4e-13  # gaps below this share of the terms they are made of are looked at
 NEAR = 1e-12  # distance from the identity that is not worth improving
 
 # Rows of Enclosure.arm.
-GAP_LOW, GAP_HIGH, GAP, PLAYED_RATE, FEWER, SEEN = range(6)
+GAP_LOW, GAP_HIGH, GAP, PLAYED_RATE, FEWER, SEEN, PRICE = range(7)
 # Slices of Enclosure.vector: w and its radius, v and its radius.
 W, W_RADIUS, V, V_RADIUS = range(4)
 # Matrices of Enclosure.matrix.
@@ -65,7 +65,8 @@ TRUTH, DIRECTION = range(2)
 class Enclosure(NamedTuple):
     """Work arrays for one instance at a time."""
 
-    arm: np.ndarray  # (6, K)
+    arms: np.ndarray  # (d, K) scaled
+    arm: np.ndarray  # (7, K)
     vector: np.ndarray  # (4, d, K)
     matrix: np.ndarray  # (3, d, d)
     phi: np.ndarray  # (2, d)
@@ -74,7 +75,8 @@ class Enclosure(NamedTuple):
 def enclosure(n_arms: int, dimension: int) -> Enclosure:
     """Work arrays for so many arms and features."""
     return Enclosure(
-        np.zeros((6, n_arms)),
+        np.zeros((dimension, n_arms)),
+        np.zeros((7, n_arms)),
         np.zeros((4, dimension, n_arms)),
         np.zeros((3, dimension, dimension)),
         np.zeros((2, dimension)),

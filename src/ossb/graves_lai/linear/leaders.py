@@ -11,7 +11,7 @@ from ossb.graves_lai.linear.certificate import (
     refuse_extremes,
     refuse_nearly_dependent,
 )
-from ossb.graves_lai.linear.memory import span_basis
+from ossb.graves_lai.linear.span import span_basis
 
 
 def independent(rows: np.ndarray) -> list[int]:

@@ -10,7 +10,7 @@ import numpy as np
 from ossb import deadlines
 from ossb.graves_lai.linear.answer import Answers, answer_all, answers, desk
 from ossb.graves_lai.linear.enclosure import Enclosure
-from ossb.graves_lai.linear.memory import LinearMemory
+from ossb.graves_lai.linear.rates import LinearMemory
 from ossb.graves_lai.linear.solution import PATIENCE, SECOND, interpreted_seconds
 
 CHUNK = 32  # instances that a thread takes at a time
@@ -31,12 +31,12 @@ def answer_many(arms: np.ndarray, phi: np.ndarray, sigma: np.ndarray, gap: float
         part = Answers(*(array[first:last] for array in out))
         with borrowed(n_arms, dimension) as (memory, proof):
             given = (arms[first:last], phi[first:last], sigma[first:last])
-            with deadlines.stopping([memory.work.stop]):
+            with deadlines.stopping([memory.held.work.stop]):
                 call(*given, gap, memory, proof, part)  # type: ignore[operator]
 
     with borrowed(n_arms, dimension) as (memory, proof):
         example = (arms, phi, sigma, gap, memory, proof, out)
-        seconds = interpreted_seconds(memory) + 12.0 * SECOND * n_arms * dimension**2
+        seconds = interpreted_seconds(n_arms, dimension) + 12.0 * SECOND * n_arms * dimension**2
         is_ready = seconds > PATIENCE or answer_all.quick.expect((count - 1) * seconds, *example)
     done = 0
     while done < count and not is_ready:

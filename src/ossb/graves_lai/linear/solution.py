@@ -4,27 +4,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ossb import deadlines
 from ossb.errors import InputError
+from ossb.graves_lai import program
+from ossb.graves_lai.information.index_minimiser import RANK
+from ossb.graves_lai.information.quadratic import quadratic
 from ossb.graves_lai.linear.certificate import (
     complement,
     lower_bound,
     refuse_extremes,
+    refuse_nearly_dependent,
     refuse_nearly_parallel,
     scale_in,
 )
-from ossb.graves_lai.linear.memory import (
-    DESIGN,
-    OMEGA,
-    PLAYED,
-    RANK,
-    WEIGHTED,
-    LinearMemory,
-    span_basis,
-    start,
-)
-from ossb.graves_lai.linear.rates import resolve
-from ossb.graves_lai.linear.workspace import INVERSE_COST, INVERSE_MARGIN, lifted_size
+from ossb.graves_lai.linear.span import span_basis
+from ossb.graves_lai.program.warm import NOBODY
+
+INSIDE = 0.5  # share of the gap to which it is solved, so that bounds found anew are close enough
+SHARES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)  # of the cost, below which a rate may be left out
+PATIENCE = 3.0  # seconds after which a compiler, which may need as long, is the better choice
+SECOND = 2e-7  # what an interpreted statement takes, about
 
 
 class LinearSolution(NamedTuple):
@@ -72,31 +70,8 @@ def solve(
     costs = np.array(costs, np.float64)
     margins = np.array(margins, np.float64)
     check(arms, best, costs, margins, gap)
-    return _solved(arms, best, costs, margins, gap, compiled)
-
-
-def _solved(
-    arms: np.ndarray,
-    best: int,
-    costs: np.ndarray,
-    margins: np.ndarray,
-    gap: float,
-    compiled: bool | None = None,
-) -> LinearSolution:
-    """The solution; arms of endless cost are only told apart, those of endless margin played."""
-    memory, margin_unit = posed(arms, best, costs, margins)
-    if compiled is None and interpreted_seconds(memory) > PATIENCE:
-        compiled = True
-    # Half of what is asked, so that the bounds recomputed from the arms are close enough too.
-    with deadlines.stopping([memory.work.stop]):
-        resolve.run_as(compiled)(0, best, 0.5 * gap, 1.0, memory)
-    if memory.size[0, RANK] == 0:
-        nothing = np.zeros(arms.shape[0])
-        none = np.zeros(0, np.int64)
-        return LinearSolution(
-            nothing, 0.0, 0.0, nothing.copy(), none, np.zeros((0, arms.shape[1])), "certified"
-        )
-    return certified(arms, best, costs, margins, margin_unit, memory, gap)
+    z = complement(arms, best)
+    return _solved(arms, arms, z, z, arms[best], costs, margins, gap, compiled)
 
 
 def solve_apart(
@@ -109,141 +84,101 @@ def solve_apart(
     """Minimise Σ η_x cost_x subject to 2 yᵀ V(η)⁻¹ y ≤ margin_y² for every y of ``told``.
 
     V(η) = Σ η_x x xᵀ over ``played``: no play is free.  Rates are of the arms played; weights,
-    alternatives and directions, with ⟨δ, y⟩ = margin_y, of the rows told apart.  The same program
-    with a best arm of no features, which therefore shows nothing.
+    alternatives and directions, with ⟨δ, y⟩ = margin_y, of the rows told apart.
     """
-    n_played, n_told = len(played), len(told)
-    arms = np.vstack([played, told, np.zeros((1, played.shape[1]))])
-    refuse_extremes(arms)
-    found = _solved(
-        arms,
-        n_played + n_told,
-        np.concatenate([costs, np.full(n_told, np.inf), [0.0]]),
-        np.concatenate([np.full(n_played, np.inf), margins, [0.0]]),
-        gap,
-    )
-    return found._replace(
-        rates=found.rates[:n_played],
-        weights=found.weights[n_played : n_played + n_told],
-        alternatives=found.alternatives - n_played,
-    )
+    both = np.vstack([played, told])
+    refuse_extremes(both)
+    span = span_basis(both)
+    if span.shape[1] < both.shape[1]:
+        refuse_nearly_dependent(both)
+    nothing = np.zeros(both.shape[1])
+    return _solved(played, told, played @ span, told @ span, nothing, costs, margins, gap)
 
 
-def scaled(arms: np.ndarray) -> np.ndarray:
-    """The arms with entries up to 1: neither rates nor bounds depend on their common length."""
-    return arms / (float(np.abs(arms).max()) or 1.0)
-
-
-def posed(
-    arms: np.ndarray, best: int, costs: np.ndarray, margins: np.ndarray
-) -> tuple[LinearMemory, float]:
-    """A memory with one slot and the gaps of the problem, each in units of its largest."""
-    others = np.arange(arms.shape[0]) != best
-    cost_unit, margin_unit = _largest(costs[others]), _largest(margins[others])
-    memory = start(scaled(arms), slots=1)
-    memory.work.arm[INVERSE_COST, others] = cost_unit / costs[others]
-    memory.work.arm[INVERSE_MARGIN, others] = margin_unit / margins[others]
-    return memory, margin_unit
-
-
-def _largest(values: np.ndarray) -> float:
-    """The largest of those that end, by which the others are measured; 1 for none."""
-    return float(values[np.isfinite(values)].max(initial=0.0)) or 1.0
-
-
-def certified(
+def _solved(
     arms: np.ndarray,
-    best: int,
+    contrasts: np.ndarray,
+    shown: np.ndarray,
+    told: np.ndarray,
+    free: np.ndarray,
     costs: np.ndarray,
     margins: np.ndarray,
-    margin_unit: float,
-    memory: LinearMemory,
     gap: float,
+    compiled: bool | None = None,
 ) -> LinearSolution:
-    """The solution that slot 0 holds, with both bounds recomputed from the original arms."""
-    rates = np.zeros(arms.shape[0])
-    played = memory.lists[0, 0, : memory.size[0, PLAYED]]
-    rates[played] = 2.0 * memory.held[0, DESIGN, played] / (margin_unit * margin_unit)
-    alternatives = memory.lists[0, 1, : memory.size[0, WEIGHTED]]
-    alternatives = np.sort(alternatives[memory.held[0, OMEGA, alternatives] > 0.0])
-    directions, raw = confusing(arms, best, margins, alternatives, memory)
-    lower, factor = lower_bound(arms, best, costs, directions, raw)
-    z = complement(arms, best)
-    scale = scale_in(z, margins, rates)
-    with np.errstate(invalid="ignore"):
-        rates, upper = sparsest(z, best, costs, margins, rates * scale, lower, gap)
-    weights = np.zeros(arms.shape[0])
-    weights[alternatives] = raw * factor
+    """The solution, with both bounds recomputed from the arms.
+
+    Parameters
+    ----------
+    shown, told
+        What plays show and contrasts ask for beyond what is free, in one basis.
+    free
+        What plays that cost nothing show; 0 where there are none.
+    """
+    size = float(np.abs(arms).max(initial=0.0)) or 1.0  # neither rates nor bounds depend on it
+    unit = float(margins.max(initial=0.0)) or 1.0
+    information = quadratic(arms / size, contrasts / size)
+    information.is_free[:] = ~(costs > 0.0)
+    information.margins[:] = margins / unit
+    seconds = interpreted_seconds(*arms.shape)
+    if compiled is None and seconds > PATIENCE:
+        compiled = True
+    found = program.solve(information, costs, NOBODY, INSIDE * gap, compiled, seconds)
+    chosen = np.flatnonzero(found.weights > 0.0)
+    if not found.alternatives.any():
+        nothing, none = np.zeros(len(arms)), np.zeros(0, np.int64)
+        directions = np.zeros((0, arms.shape[1]))
+        return LinearSolution(
+            nothing, 0.0, 0.0, np.zeros(len(contrasts)), none, directions, "certified"
+        )
+    rank = int(information.sizes[RANK])
+    directions = information.kept[chosen, :rank] @ information.frame[:rank]
+    square = float(free @ free)
+    if square > 0.0:
+        directions -= np.outer(directions @ free / square, free)
+    reach = (directions * contrasts[chosen]).sum(axis=1)
+    directions *= (margins[chosen] / reach)[:, None]
+    raw = found.weights[chosen] / found.weights.max()
+    lower, factor = lower_bound(arms, costs, directions, raw)
+    rates, upper = sparsest(shown, told, costs, margins, found.rates / (unit * unit), lower, gap)
+    weights = np.zeros(len(contrasts))
+    weights[chosen] = raw * factor
     lower = min(lower, upper)  # they may cross by a rounding error
     reached = np.isfinite(upper) and upper - lower <= gap * upper
     status = "certified" if reached else "open"
-    return LinearSolution(rates, upper, lower, weights, alternatives, directions, status)
+    return LinearSolution(rates, upper, lower, weights, chosen, directions, status)
 
 
 def sparsest(
-    z: np.ndarray,
-    best: int,
+    shown: np.ndarray,
+    told: np.ndarray,
     costs: np.ndarray,
     margins: np.ndarray,
     rates: np.ndarray,
     lower: float,
     gap: float,
 ) -> tuple[np.ndarray, float]:
-    """Leave out rates that are next to nothing, as long as the gap allows it."""
-    spent = rates * np.where(rates > 0.0, costs, 0.0)
-    spent[best] = 0.0
-    upper = float(spent.sum())
-    for share in (1e-4, 1e-5, 1e-6, 1e-7, 1e-8):
-        fewer = np.where(spent > share * upper, rates, 0.0)
-        scale = scale_in(z, margins, fewer)
-        if np.isfinite(scale):
-            fewer = fewer * scale
-            value = float((fewer * np.where(fewer > 0.0, costs, 0.0)).sum())
-            if value - lower <= max(0.9 * gap * value, upper - lower):
-                return fewer, value
+    """Feasible rates and their cost, without those next to nothing as long as the gap allows it."""
+    with np.errstate(invalid="ignore"):
+        rates = rates * scale_in(shown, told, margins, rates)
+        spent = np.where(rates > 0.0, rates * costs, 0.0)
+        upper = float(spent.sum())
+        for share in SHARES:
+            fewer = np.where(spent > share * upper, rates, 0.0)
+            scale = scale_in(shown, told, margins, fewer)
+            if np.isfinite(scale):
+                fewer = fewer * scale
+                value = float((fewer * costs).sum())
+                if value - lower <= max(0.9 * gap * value, upper - lower):
+                    return fewer, value
     return rates, upper
 
 
-def confusing(
-    arms: np.ndarray,
-    best: int,
-    margins: np.ndarray,
-    alternatives: np.ndarray,
-    memory: LinearMemory,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The directions of the held alternatives in the original coordinates, and raw weights."""
-    n_arms = arms.shape[0]
-    rank = memory.size[0, RANK]
-    coordinates = memory.coordinates[0, :rank]
-    span = memory.coordinates.shape[1]
-    shape = coordinates[:, n_arms + span : n_arms + span + rank]
-    images = coordinates[:, alternatives].T @ shape  # (n, r)
-    in_span = images @ coordinates[:, n_arms : n_arms + span]
-    directions: np.ndarray = in_span
-    if span < arms.shape[1]:  # else the arms span everything, and the basis is the identity
-        directions = in_span @ span_basis(scaled(arms)).T
-    leader = arms[best]
-    square = float(leader @ leader)
-    if square > 0.0:
-        directions = directions - np.outer(directions @ leader / square, leader)
-    reach = (directions * arms[alternatives]).sum(axis=1)
-    directions = directions * (margins[alternatives] / reach)[:, None]
-    raw = memory.held[0, OMEGA, alternatives] * memory.work.arm[INVERSE_MARGIN, alternatives] ** 2
-    return directions, raw / raw.max(initial=1e-300)
-
-
-# Interpreted statements cost about SECOND each; a one-off answer may take PATIENCE before
-# a compiler that may need as long on a new machine is the better choice.
-PATIENCE = 3.0
-SECOND = 2e-7
-
-
-def interpreted_seconds(memory: LinearMemory) -> float:
+def interpreted_seconds(n_arms: int, dimension: int) -> float:
     """Rough time of an interpreted solve: about 6 passes over the arms and 25 small solves."""
-    span, n_arms = memory.arms.shape
-    size = lifted_size(span)
+    size = program.symmetric(dimension)
     working = min(n_arms, max(24, 2 * size))
-    passes = 6.0 * n_arms * (span * span + 4.0 * span * span)
+    passes = 30.0 * n_arms * dimension * dimension
     solves = 25.0 * (working * size * size / 2 + 3.0 * size**3 + 20.0 * working * size)
     return SECOND * (passes + solves)
 

@@ -246,7 +246,7 @@ def interior_point(
         if iteration == 0:
             start_slacks(n, m, begin, columns, rows)
         upper, lower = record_bounds(information, n, m, upper, lower, work)
-        if upper - lower <= tolerance * upper:
+        if upper - lower <= tolerance * upper or work.halt[0] != 0:
             break
         product = inner(columns.spent, columns.slack, n) + inner(rows.multiplier, rows.slack, m)
         mu = centring * product / (n + m)

@@ -8,8 +8,10 @@ and what every column tells for its cost.  Both sides returned are of the whole 
 import math
 from typing import Any
 
+import numpy as np
+
 from ossb.graves_lai.program.barrier import interior_point
-from ossb.graves_lai.program.work import Work
+from ossb.graves_lai.program.work import Alternatives, Work
 from ossb.graves_lai.program.working_set import (
     drop_idle,
     enter_all,
@@ -47,6 +49,26 @@ def price_all(information: Any, m: int, work: Work) -> float:
 
 
 @kernel
+def recheck(information: Any, m: int, work: Work) -> tuple[float, float]:
+    """What records answer that know no shortcut: each proof, and each minimiser, by itself."""
+    least = math.inf
+    for row in range(work.alternatives.told.shape[0]):
+        if work.alternatives.is_open[row] == 1:
+            least = min(least, information.proved(row))
+    fit(information, m, work)
+    return least, price_all(information, m, work)
+
+
+@kernel
+def fit(information: Any, m: int, work: Work) -> None:
+    """Move the minimisers behind the weights to the gaps there are now."""
+    for j in range(m):
+        row = work.rows.members[j]
+        if not information.fit(row):
+            work.alternatives.weight[row] = 0.0
+
+
+@kernel
 def play_best(information: Any, n: int, share: float, work: Work) -> float:
     """Play the working columns at their best rates, but for those of least cost; what is spent."""
     columns, plays = work.columns, work.plays
@@ -62,9 +84,9 @@ def play_best(information: Any, n: int, share: float, work: Work) -> float:
 
 
 @kernel
-def look_at_all(information: Any, proving: bool, work: Work) -> float:
-    """F of every alternative at what is played, found or proved; the least, −1 where one fails."""
-    alternatives, least = work.alternatives, math.inf
+def look_at_each(information: Any, proving: bool, alternatives: Alternatives) -> float:
+    """F of each alternative at what is played, found or proved; the least."""
+    least = math.inf
     for row in range(alternatives.told.shape[0]):
         if alternatives.is_open[row] == 1:
             told = information.inform(row, ENOUGH)
@@ -92,18 +114,26 @@ def solve_working(
 
 
 @kernel
+def is_short(members: np.ndarray, size: int, whole: int, most: int) -> bool:
+    """Whether a working set may soon be full: not where there is room for all there are."""
+    room = members.shape[0]
+    return room < whole and room - size < 2 * most
+
+
+@kernel
 def grow(information: Any, n: int, m: int, gap: float, degrees: int, work: Work) -> tuple[int, int]:
     """Drop what is idle where room is short, then add what the last look found missing."""
-    most = max(FEWEST, degrees)
-    room = min(work.columns.members.shape[0] - n, work.rows.members.shape[0] - m)
-    if room < 2 * most:
+    most, columns, rows = max(FEWEST, degrees), work.columns.members, work.rows.members
+    if is_short(columns, n, work.plays.costs.shape[0], most) or is_short(
+        rows, m, work.alternatives.told.shape[0], most
+    ):
         n, m = drop_idle(n, m, work)
     score_missing(0.1 * gap, work)
     return enter_scored(information, n, m, most, work)
 
 
 @kernel
-def settle(information: Any, n: int, gap: float, lower: float, work: Work) -> float:
+def settle(information: Any, n: int, m: int, gap: float, lower: float, work: Work) -> float:
     """Prove what the best rates tell, make them feasible, and drop those next to nothing.
 
     Returns what they cost.
@@ -111,11 +141,11 @@ def settle(information: Any, n: int, gap: float, lower: float, work: Work) -> fl
     upper = math.inf
     for share in (SMALL, 0.0):
         spent = play_best(information, n, share, work)
-        least = look_at_all(information, True, work)
+        least = information.inform_all(True, work.alternatives)
         if least > 0.0:
             upper = spent / least
             if upper - lower <= gap * upper or share == 0.0:
-                information.settle(least)
+                information.settle(least, m, work)
                 for e in range(n):
                     x = work.columns.members[e]
                     work.plays.spent[x] = work.columns.plays[e] / least * work.plays.costs[x]
@@ -151,6 +181,8 @@ def generate(
     if upper < math.inf:
         current = max((upper - lower) / upper, 1e-9)
     for _ in range(ROUNDS):
+        if work.halt[0] != 0:
+            break
         inner = 0.5 * rough if settled else max(0.5 * rough, min(0.05, 0.1 * current))
         found = solve_working(information, n, m, inner, current, upper, work)
         if not found < math.inf:
@@ -165,7 +197,7 @@ def generate(
         if dearest > 0.0:
             proved = total_over(work.alternatives.weight, work.rows.members, m) / dearest
         spent = play_best(information, n, 0.0, work)
-        least = look_at_all(information, False, work)
+        least = information.inform_all(False, work.alternatives)
         found = spent / least if least > 0.0 else math.inf
         improved = found < upper or proved > lower
         upper, lower, current = found, proved, 1.0
@@ -180,4 +212,4 @@ def generate(
         stalled = stalled + 1 if settled and not improved else 0
         if stalled == STALLED:
             break
-    return n, m, settle(information, n, gap, lower, work), lower
+    return n, m, settle(information, n, m, gap, lower, work), lower

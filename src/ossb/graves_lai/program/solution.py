@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ossb import deadlines
 from ossb.graves_lai.program.generation import generate
 from ossb.graves_lai.program.work import work_arrays
 from ossb.graves_lai.program.working_set import FEW, WHOLE
@@ -28,7 +29,12 @@ class RatesSolution(NamedTuple):
 
 
 def solve(
-    information: Any, costs: np.ndarray, leader: int, gap: float, compiled: bool | None = None
+    information: Any,
+    costs: np.ndarray,
+    leader: int,
+    gap: float,
+    compiled: bool | None = None,
+    seconds: float | None = None,
 ) -> RatesSolution:
     """Minimise costs · η subject to F_j(η) ≥ 1 for every alternative of the information.
 
@@ -42,6 +48,8 @@ def solve(
         The best arm.
     compiled
         Whether to run compiled; where not given, if that is large, or at hand after a few calls.
+    seconds
+        What an interpreted solve takes, where that is known better than by a rule.
     """
     n_rows, degrees = information.n_alternatives(), information.degrees()
     work = work_arrays(costs.size, n_rows, degrees)
@@ -50,9 +58,11 @@ def solve(
     work.plays.costs[:] = costs / unit
     arguments = (information, leader, 0, 0, gap, math.inf, 0.0, work)
     if compiled is None:
-        seconds = interpreted_seconds(costs.size, n_rows, degrees)
+        if seconds is None:
+            seconds = interpreted_seconds(costs.size, n_rows, degrees)
         generate.quick.expect(seconds, *arguments)
-    _, _, upper, lower = generate.run_as(compiled)(*arguments)
+    with deadlines.stopping([work.stop]):
+        _, _, upper, lower = generate.run_as(compiled)(*arguments)
     is_open = work.plays.is_open == 1
     rates = np.zeros(costs.size)
     rates[is_open] = work.plays.spent[is_open] / work.plays.costs[is_open]

@@ -10,18 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ossb.graves_lai.program.generation import generate, price_all
+from ossb.graves_lai.program.generation import fit, generate, price_all
+from ossb.graves_lai.program.newton import COLUMNS, ROWS, SUPPORT, TIGHT, list_active, newton
 from ossb.graves_lai.program.work import Work
 from ossb.graves_lai.program.working_set import total_over
-from ossb.kernels import kernel, separate_kernel
+from ossb.kernels import inlined_kernel, kernel, separate_kernel
 from ossb.records import Floats, Ints, record
 
 EXACT = 1e-6  # relative gap of a solve
+ROUGH = 1e-3  # and that from which Newton's method ends it, which is cheaper, and leaves no crumbs
 GOOD = (
     10.0  # times the gap of a solve: a warm one that ends further off is made again, from nothing
 )
 NOBODY = -1
-LEADER, COLUMNS, ROWS = range(3)  # sizes
+LEADER = 4  # of sizes, behind those of ``newton``
+KEPT, NEWTON, WARM, COLD, FAILED = range(5)  # of counts
 
 
 @record
@@ -30,43 +33,40 @@ class Held(NamedTuple):
 
     work: Work
     feasible: Floats  # (K,) its rates, as they were proved
-    sizes: Ints  # (3,) its leader, and the sizes of its working sets
+    sizes: Ints  # (5,) of its working sets, what is active of them, and its leader
+    counts: Ints  # (5,) how often rates were kept, or solved for in which way, and how often not
+
+    @property
+    def renewable(self) -> bool:
+        """A memory that is saved may begin it anew: it only saves work."""
+        return True
 
 
 def held(work: Work) -> Held:
     """Nothing yet."""
-    return Held(work, np.zeros(work.plays.costs.size), np.array([NOBODY, 0, 0]))
+    return Held(
+        work, np.zeros(work.plays.costs.size), np.array([0, 0, 0, 0, NOBODY]), np.zeros(5, np.int64)
+    )
 
 
 @kernel
-def verify(information: Any, memory: Held) -> tuple[float, float, float]:
-    """The least that held rates tell, and both sides of the value, at the posed estimate."""
+def spent_on(feasible: np.ndarray, costs: np.ndarray, columns: np.ndarray, count: int) -> float:
+    """What the rates of some columns cost."""
+    spent = 0.0
+    for e in range(count):
+        spent += feasible[columns[e]] * costs[columns[e]]
+    return spent
+
+
+@kernel
+def restart(information: Any, memory: Held, least: float) -> None:
+    """Put the held rates, made feasible, and their weights where a solve starts from."""
     work, n_rows = memory.work, memory.sizes[ROWS]
-    least, spent = math.inf, 0.0
-    for row in range(work.alternatives.told.shape[0]):
-        if work.alternatives.is_open[row] == 1:
-            least = min(least, information.proved(row))
-    for x in range(memory.feasible.shape[0]):
-        if work.plays.is_open[x] == 1:
-            spent += memory.feasible[x] * work.plays.costs[x]
-    for j in range(n_rows):
-        row = work.rows.members[j]
-        if not information.fit(row):
-            work.alternatives.weight[row] = 0.0
+    plays, alternatives, rows = work.plays, work.alternatives, work.rows.members
+    fit(information, n_rows, work)
     dearest = price_all(information, n_rows, work)
-    upper = spent / least if least > 0.0 else math.inf
-    lower = 0.0
-    if 0.0 < dearest < math.inf:
-        lower = total_over(work.alternatives.weight, work.rows.members, n_rows) / dearest
-        for j in range(n_rows):
-            work.alternatives.weight[work.rows.members[j]] /= dearest
-    return least, upper, lower
-
-
-@kernel
-def restart(memory: Held, least: float) -> None:
-    """Put the held rates, made feasible, where a solve starts from."""
-    plays = memory.work.plays
+    for j in range(n_rows):
+        alternatives.weight[rows[j]] /= dearest
     for x in range(memory.feasible.shape[0]):
         plays.spent[x] = 0.0
         if plays.is_open[x] == 1:
@@ -74,15 +74,99 @@ def restart(memory: Held, least: float) -> None:
 
 
 @kernel
-def hold(memory: Held, out: np.ndarray) -> None:
+def hold(
+    columns: np.ndarray,
+    count: int,
+    spent: np.ndarray,
+    costs: np.ndarray,
+    feasible: np.ndarray,
+    out: np.ndarray,
+) -> None:
     """Keep the rates of a solve, and write them."""
-    plays = memory.work.plays
     for x in range(out.shape[0]):
-        out[x] = plays.spent[x] / plays.costs[x] if plays.is_open[x] == 1 else 0.0
-        memory.feasible[x] = out[x]
+        out[x] = 0.0
+        feasible[x] = 0.0
+    for e in range(count):
+        x = columns[e]
+        out[x] = spent[x] / costs[x]
+        feasible[x] = out[x]
 
 
 @separate_kernel
+def solve_again(
+    information: Any,
+    leader: int,
+    least: float,
+    upper: float,
+    lower: float,
+    memory: Held,
+    out: np.ndarray,
+) -> float:
+    """Rates of a new solve, which begins with what is held where that has an upper side.
+
+    Returns their certified relative gap.
+    """
+    work, sizes = memory.work, memory.sizes
+    plays, columns = work.plays, work.columns.members
+    work.halt[0] = 0
+    if upper < math.inf:
+        restart(information, memory, least)
+    for attempt in range(3):  # roughly, for Newton's method to end it; to the end; from nothing
+        sizes[LEADER], is_warm = leader, upper < math.inf
+        memory.counts[WARM if is_warm else COLD] += 1
+        sizes[COLUMNS], sizes[ROWS], upper, lower = generate(
+            information,
+            leader,
+            sizes[COLUMNS],
+            sizes[ROWS],
+            ROUGH if attempt == 0 else EXACT,
+            upper,
+            lower,
+            work,
+        )
+        if sizes[ROWS] == 0:  # nothing that can be told apart
+            hold(columns, 0, plays.spent, plays.costs, memory.feasible, out)
+            return 0.0
+        if upper < math.inf and lower > 0.0:
+            sizes[SUPPORT], sizes[TIGHT] = list_active(sizes[COLUMNS], sizes[ROWS], work)
+            hold(columns, sizes[COLUMNS], plays.spent, plays.costs, memory.feasible, out)
+            dearest = price_all(information, sizes[ROWS], work)
+            gap = newton(information, EXACT, memory.feasible, 1.0, dearest, sizes, work)
+            if gap <= EXACT:
+                hold(columns, sizes[COLUMNS], plays.spent, plays.costs, memory.feasible, out)
+                return gap
+            if attempt > 0 and (not is_warm or upper - lower <= GOOD * EXACT * upper):
+                break
+        elif attempt > 0 and not is_warm:
+            break
+        if attempt > 0 or not (upper < math.inf and lower > 0.0):
+            upper, lower = math.inf, 0.0
+    if not (upper < math.inf and lower > 0.0):
+        sizes[LEADER] = NOBODY
+        memory.counts[FAILED] += 1
+        information.fall_back(work.plays.is_open, out)
+        return 1.0
+    return max(0.0, (upper - lower) / upper)
+
+
+@inlined_kernel
+def bounds_held(information: Any, leader: int, memory: Held) -> tuple[float, float, float, float]:
+    """How good what is held is at the posed estimate; upper side ∞ where that is nothing.
+
+    Returns the least that the rates tell, what the dearest column tells, and both sides.
+    """
+    work, n, m = memory.work, memory.sizes[COLUMNS], memory.sizes[ROWS]
+    least, dearest = 0.0, 0.0
+    if memory.sizes[LEADER] == leader and m > 0:
+        least, dearest = information.recheck(m, work)
+        weight = total_over(work.alternatives.weight, work.rows.members, m)
+        if least > 0.0 and 0.0 < dearest < math.inf and weight > 0.0:
+            spent = spent_on(memory.feasible, work.plays.costs, work.columns.members, n)
+            return least, dearest, spent / least, weight / dearest
+    return least, dearest, math.inf, 0.0
+
+
+@inlined_kernel
 def follow(information: Any, leader: int, kappa: float, memory: Held, out: np.ndarray) -> float:
     """Feasible rates at the posed estimate into ``out``; returns their certified relative gap.
 
@@ -95,33 +179,18 @@ def follow(information: Any, leader: int, kappa: float, memory: Held, out: np.nd
     kappa
         Gap up to which the held rates are kept, scaled to be feasible; 0 solves every time.
     """
-    work, sizes = memory.work, memory.sizes
-    upper, lower = math.inf, 0.0
-    if sizes[LEADER] == leader and sizes[ROWS] > 0:
-        least, upper, lower = verify(information, memory)
-        if upper < math.inf and lower > 0.0:
-            gap = max(0.0, (upper - lower) / upper)
-            if gap <= kappa:
-                for x in range(out.shape[0]):
-                    out[x] = memory.feasible[x] / least
-                return gap
-            restart(memory, least)
-    if not (upper < math.inf and lower > 0.0):
-        upper, lower = math.inf, 0.0
-    for _ in range(2):  # from what is held if that helps, else from nothing
-        sizes[LEADER], is_warm = leader, upper < math.inf
-        sizes[COLUMNS], sizes[ROWS], upper, lower = generate(
-            information, leader, sizes[COLUMNS], sizes[ROWS], EXACT, upper, lower, work
-        )
-        if sizes[ROWS] == 0:  # nothing that can be told apart
-            hold(memory, out)
-            return 0.0
-        if not is_warm or upper - lower <= GOOD * EXACT * upper < math.inf:
-            break
-        upper, lower = math.inf, 0.0
-    if not (upper < math.inf and lower > 0.0):
-        sizes[LEADER] = NOBODY
-        information.fall_back(work.plays.is_open, out)
-        return 1.0
-    hold(memory, out)
-    return max(0.0, (upper - lower) / upper)
+    plays, columns = memory.work.plays, memory.work.columns.members
+    least, dearest, upper, lower = bounds_held(information, leader, memory)
+    if upper - lower <= kappa * upper < math.inf:
+        memory.counts[KEPT] += 1
+        for x in range(out.shape[0]):
+            out[x] = memory.feasible[x] / least
+        return max(0.0, (upper - lower) / upper)
+    if upper < math.inf:
+        memory.work.halt[0] = 0
+        gap = newton(information, EXACT, memory.feasible, least, dearest, memory.sizes, memory.work)
+        if gap <= EXACT:
+            memory.counts[NEWTON] += 1
+            hold(columns, memory.sizes[COLUMNS], plays.spent, plays.costs, memory.feasible, out)
+            return gap
+    return solve_again(information, leader, least, upper, lower, memory, out)

@@ -4,9 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ossb.deadlines import Stop
 from ossb.records import Floats, Ints, record
 
 COLUMNS, ROWS = 160, 64  # room of working sets that suffices where curvatures are of low rank
+
+SPARE = 8  # unknowns of an active set beyond those of an optimum that is unique
 
 
 @record
@@ -73,6 +76,14 @@ class Work(NamedTuple):
     alternatives: Alternatives
     slopes: Floats  # (rows, columns): ∂ ln F/∂v
     normal: Floats  # (columns, columns): upper triangle of Newton's matrix
+    system: Floats  # (n + m, n + m): Newton's equations on an active set
+    solution: Floats  # (n + m,)
+    halt: Ints  # (1,) 1 where loops shall end
+
+    @property
+    def stop(self) -> Stop:
+        """Where loops look whether they shall end."""
+        return Stop(self.halt, 0, 1)
 
 
 def symmetric(rank: int) -> int:
@@ -85,10 +96,16 @@ def most_columns(n_columns: int, degrees: int) -> int:
     return min(n_columns, max(COLUMNS, 40 + 6 * degrees))
 
 
+def most_rows(n_rows: int, degrees: int) -> int:
+    """Room for working rows: about as many are tight."""
+    return min(n_rows, max(ROWS, 24 + 4 * degrees))
+
+
 def work_arrays(n_columns: int, n_rows: int, degrees: int) -> Work:
     """Arrays for a program of that many columns and rows, which rates act on in so many ways."""
     n = most_columns(n_columns, degrees)
-    m = min(n_rows, max(ROWS, 24 + 4 * degrees))
+    m = most_rows(n_rows, degrees)
+    most = min(n + m, 2 * degrees + SPARE)
     column = [np.zeros(n) for _ in Columns._fields[1:]]
     row = [np.zeros(m) for _ in Rows._fields[1:]]
     return Work(
@@ -108,4 +125,7 @@ def work_arrays(n_columns: int, n_rows: int, degrees: int) -> Work:
         ),
         np.zeros((m, n)),
         np.zeros((n, n)),
+        np.zeros((most, most)),
+        np.zeros(most),
+        np.zeros(1, np.int64),
     )
