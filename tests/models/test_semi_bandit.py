@@ -8,6 +8,7 @@ import pytest
 from ossb.errors import InputError
 from ossb.families import Exponential
 from ossb.models.base import NU, SETTLED, WEAKEST
+from ossb.models.item_gain import PRIOR
 from ossb.models.semi_bandit import covering_arms, solver_items
 from ossb.policies import policy
 from ossb.simulation import simulate
@@ -40,10 +41,12 @@ def test_gain_and_likelihood_ratio_by_definition(seed):
     for x in rivals(tally.means, leader):
         apart = ARMS[x] != ARMS[leader]
         spread = math.sqrt(doubt[apart].sum())
-        z = (ARMS[leader] - ARMS[x]) @ tally.means / spread
+        variances = 0.7**2 * apart.sum()
+        young = variances / (variances + PRIOR * spread**2)  # what few observations discount
+        z = (ARMS[leader] - ARMS[x]) @ tally.means / spread * math.sqrt(young)
         chances += 0.5 * math.erfc(z / math.sqrt(2))
         height = math.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
-        worth[apart] += 0.5 * height * 0.7**2 / (tally.counts[apart] ** 2 * spread)
+        worth[apart] += 0.5 * height * 0.7**2 / (tally.counts[apart] ** 2 * spread * young)
     worth *= tally.counts / (1 + tally.counts)
     assert memory.gain == pytest.approx(ARMS @ worth, rel=1e-9)
     assert memory.numbers[NU] == pytest.approx(1 / (1 + chances))

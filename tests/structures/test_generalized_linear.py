@@ -138,7 +138,7 @@ def test_every_combination_is_accepted_or_refused_by_the_table():
                     instance(**keys)
 
 
-@pytest.mark.parametrize("power", [4, 8, 9, 10])
+@pytest.mark.parametrize("power", [4, 8, 9, 10, 11])
 def test_proofs_hold_near_the_direction_of_the_best_arm(power):
     arms = [[1.0, 0.3], [0.5, 0.15 + 10.0**-power]]
     keys = {"observation": "bernoulli", "link": "logistic", "phi": [1.0, 0.0]}
@@ -147,7 +147,7 @@ def test_proofs_hold_near_the_direction_of_the_best_arm(power):
     assert answer.verify().valid, answer.verify().problems
 
 
-@pytest.mark.parametrize("z", [1e-11, 1e-12, 1e-14])
+@pytest.mark.parametrize("z", [1e-12, 1e-14])
 @pytest.mark.parametrize("observes", ["index", "reward"])
 def test_arms_that_doubles_cannot_tell_from_parallel_ones_are_named(z, observes):
     keys = {"observation": "gaussian" if observes == "index" else "bernoulli"}
