@@ -24,7 +24,6 @@ REASONS = {
     "cli/plan.py plan": OPTIONS,
     "figures/axes.py plot": "a keyword for each option of the public ``plot`` of results",
     "policies/ossb.py build": "a keyword for each parameter of the policy",
-    "graves_lai/linear/generation.py generate": "one loop, whose steps share all its arrays",
 }
 
 

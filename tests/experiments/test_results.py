@@ -78,7 +78,7 @@ def test_pandas_where_it_is_installed(results, monkeypatch):
     assert frame["regret"].tolist() == results.frame()["regret"].to_list()
     assert frame.dtypes["regret"] == "float64"
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    with pytest.raises(InputError, match="`pandas` must be installed"):
+    with pytest.raises(InputError, match="`to_pandas` must have pandas installed"):
         results.to_pandas()
 
 

@@ -54,8 +54,9 @@ def test_a_large_number_is_no_size():
     )
 
 
-def test_a_policy_whose_memory_is_too_large_is_refused(http):
+def test_a_policy_whose_memory_is_too_large_is_refused(http, monkeypatch):
     """With what it would take; a machine that has not even that says so in the same words."""
+    monkeypatch.setattr("ossb.campaigns.rehearsal.MOST_BYTES", 2**20)
     arms = [[int(i == j) for j in range(100)] for i in range(100)]
     instance = {"structure": "linear", "sigma": 1.0, "arms": arms}
     answer = http.post("/v1/campaigns", {**BODY, "instance": instance, "policy": "hgl"})
