@@ -30,6 +30,7 @@ from ossb.models.rivals import Contest, Rivals, Showing
 from ossb.models.within import first_within
 from ossb.policies.base import Kind
 from ossb.policies.telling import (
+    LEVEL,
     TEST,
     Pricing,
     begin_targets,
@@ -142,7 +143,8 @@ class TopTwo(NamedTuple):
             shares[x] = (tally.plays[x] + 1.0) * shares[x] / memory.prices[x]
             total += shares[x]
         for x in range(low, high):
-            shares[x] = shares[x] / total if 0.0 < total < math.inf else 0.0
+            share = shares[x] / total if 0.0 < total < math.inf else 0.0
+            shares[x] = share if share > LEVEL else 0.0  # or rounding alone makes it
 
 
 def build(instance: Any, cost: Any, epsilon: float, top: Any, above: Any, delta: float) -> TopTwo:
