@@ -36,6 +36,7 @@ def run(
     from ossb.experiments.definition import read
     from ossb.extras import need
 
+    need("polars", "experiment")  # first, since its extra brings the others too
     need("matplotlib", "figures")  # before hours of play, not after
     found = read(experiment, overrides or ())
     folder = out or found.output or f"results/{found.name}"
